@@ -1,0 +1,9 @@
+# SPDX-License-Identifier: MIT
+noinst_LTLIBRARIES += common/libcommon.la
+common_libcommon_la_SOURCES = \
+	common/compiler.h \
+	common/fallback_alloc.c common/fallback_alloc.h \
+	common/log.c common/log.h \
+	common/placement.c common/placement.h \
+	common/worker.c common/worker.h \
+	common/xen_barrier.h

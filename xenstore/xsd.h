@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * xsd.h: the embedded xenstored. It speaks the wire protocol of xen/io/xs_wire.h on unix sockets,
+ * one listening socket a domain: which socket a client connects to says which domain it is.
+ *
+ * Single-threaded: everything runs in the event base it was made with, and every function here is
+ * called from that base's thread. Clients, dom0's included, are hostile: a malformed or oversized
+ * frame ends its own connection only.
+ */
+#ifndef XENSTORE_XSD_H
+#define XENSTORE_XSD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct event_base;
+struct xsd;
+
+/* Per-domain limits for domains other than 0, with xenstored's own defaults (docs/man of 4.17). */
+struct xsd_quota {
+	unsigned nr_nodes;	  /* nodes a domain may own: 1000 */
+	unsigned nr_watches;	  /* 128 */
+	unsigned nr_transactions; /* open at once: 10 */
+	unsigned node_bytes;	  /* largest value plus children list and permissions: 2048 */
+	unsigned nr_perms;	  /* permission entries on a node: 5 */
+	unsigned path_bytes;	  /* longest absolute path: 1024 */
+	unsigned nr_outstanding_bytes; /* replies and events not yet read by the client: 1 MiB */
+};
+
+#define XSD_QUOTA_DEFAULT                                                                         \
+	(struct xsd_quota)                                                                         \
+	{                                                                                          \
+		.nr_nodes = 1000, .nr_watches = 128, .nr_transactions = 10, .node_bytes = 2048,    \
+		.nr_perms = 5, .path_bytes = 1024, .nr_outstanding_bytes = 1 << 20                 \
+	}
+
+/* What the server asks the machine it is part of; any may be NULL. */
+struct xsd_ops {
+	/* Is there such a domain? (XS_INTRODUCE of a domain that is not is EINVAL.) NULL: any. */
+	bool (*domain_exists)(void *arg, unsigned domid);
+	void *arg;
+};
+
+/* Faults for tests; all zero is none. */
+struct xsd_faults {
+	unsigned eagain_every;	/* every Nth TRANSACTION_END with commit answers EAGAIN */
+	unsigned eacces_every;	/* every Nth READ answers EACCES */
+	unsigned delay_usec;	/* each reply is held back this long */
+};
+
+/** xsd_new() - an empty store holding /tool, /local and the special nodes. NULL: out of memory. */
+struct xsd *xsd_new(struct event_base *base, const struct xsd_quota *quota,
+		    const struct xsd_ops *ops);
+
+/** xsd_free() - close every socket and connection, free the store. Accepts NULL. */
+void xsd_free(struct xsd *xsd);
+
+/**
+ * xsd_listen() - accept clients of domain @domid on the unix socket @path
+ *
+ * The path is created (mode 0600 as umask allows) and unlinked by xsd_unlisten() or xsd_free().
+ * Return: 0 or -errno (-EADDRINUSE: a live server owns it; a dead one's socket is replaced).
+ */
+int xsd_listen(struct xsd *xsd, const char *path, unsigned domid);
+
+/** xsd_introduce() - the domain is up: fires @introduceDomain. 0 or -errno. */
+int xsd_introduce(struct xsd *xsd, unsigned domid);
+
+/**
+ * xsd_release() - the domain is gone: closes its socket and connections, drops its watches and
+ * transactions, fires @releaseDomain. Its nodes stay, as in xenstored: the toolstack removes them.
+ */
+void xsd_release(struct xsd *xsd, unsigned domid);
+
+void xsd_set_faults(struct xsd *xsd, const struct xsd_faults *faults);
+
+/* What a leak test compares. */
+struct xsd_stats {
+	unsigned nr_nodes;
+	unsigned nr_watches;
+	unsigned nr_transactions;
+	unsigned nr_connections;
+};
+void xsd_get_stats(const struct xsd *xsd, struct xsd_stats *stats);
+
+#endif
