@@ -4,7 +4,6 @@ noinst_LTLIBRARIES += netfront/libnetfront.la
 netfront_libnetfront_la_SOURCES = \
 	netfront/connect.c \
 	netfront/keys.c \
-	netfront/load.c \
 	netfront/netfront.h \
 	netfront/options.c netfront/options.h \
 	netfront/queue.c \

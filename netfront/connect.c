@@ -93,7 +93,7 @@ static void set_phase(struct netfront *nf, enum phase phase)
 
 static void arm_close_timer(struct netfront *nf)
 {
-	struct timeval wait = { NETFRONT_CLOSE_MSEC / 1000, NETFRONT_CLOSE_MSEC % 1000 * 1000 };
+	struct timeval wait = {NETFRONT_CLOSE_MSEC / 1000, NETFRONT_CLOSE_MSEC % 1000 * 1000};
 
 	evtimer_add(nf->close_timer, &wait);
 }
@@ -321,12 +321,12 @@ static const struct {
 	const char *name;
 	void (*step)(struct netfront *nf);
 } phases[] = {
-	[PHASE_WAITING] = { "waiting for the device", waiting },
-	[PHASE_INITIALISING] = { "initialising", initialising },
-	[PHASE_CONNECTED] = { "connected", connected },
-	[PHASE_CLOSING] = { "closing", closing },
-	[PHASE_CLOSED] = { "closed", closed },
-	[PHASE_DONE] = { "done", done },
+	[PHASE_WAITING] = {"waiting for the device", waiting},
+	[PHASE_INITIALISING] = {"initialising", initialising},
+	[PHASE_CONNECTED] = {"connected", connected},
+	[PHASE_CLOSING] = {"closing", closing},
+	[PHASE_CLOSED] = {"closed", closed},
+	[PHASE_DONE] = {"done", done},
 };
 BUILD_ASSERT(ARRAY_SIZE(phases) == NR_PHASES);
 
@@ -369,7 +369,7 @@ static bool same_backend(const struct netfront_backend *a, const struct netfront
 
 static void observe(struct netfront *nf)
 {
-	struct netfront_backend now = { .path = "" };
+	struct netfront_backend now = {.path = ""};
 
 	if (netfront_find_backend(nf->xs, nf->dir, &now))
 		now.path[0] = '\0';
@@ -377,8 +377,8 @@ static void observe(struct netfront *nf)
 		forget_backend(nf);
 	nf->backend = now;
 	watch_backend(nf, now.path);
-	nf->backend_state = now.path[0] ? xenbus_read_state(nf->xs, XBT_NULL, now.path)
-					: XenbusStateUnknown;
+	nf->backend_state =
+		now.path[0] ? xenbus_read_state(nf->xs, XBT_NULL, now.path) : XenbusStateUnknown;
 }
 
 static void step(struct netfront *nf)
@@ -470,7 +470,7 @@ static void take_event(struct netfront *nf, int port)
 
 static void event_fired(evutil_socket_t fd, short what, void *arg)
 {
-	struct pollfd pollfd = { .fd = fd, .events = POLLIN };
+	struct pollfd pollfd = {.fd = fd, .events = POLLIN};
 	struct netfront *nf = arg;
 	int port;
 
@@ -510,8 +510,7 @@ static int open_events(struct netfront *nf)
 	short flags = EV_READ | EV_PERSIST;
 
 	nf->xs_event = event_new(nf->base, xs_fileno(nf->xs), flags, watch_fired, nf);
-	nf->evtchn_event =
-		event_new(nf->base, xenevtchn_fd(nf->hv.evtchn), flags, event_fired, nf);
+	nf->evtchn_event = event_new(nf->base, xenevtchn_fd(nf->hv.evtchn), flags, event_fired, nf);
 	nf->close_timer = evtimer_new(nf->base, close_timed_out, nf);
 	nf->wait_timer = evtimer_new(nf->base, wait_timed_out, nf);
 	if (!nf->xs_event || !nf->evtchn_event || !nf->close_timer || !nf->wait_timer)
@@ -625,7 +624,7 @@ static bool is_spinning(struct netfront *nf)
 
 int netfront_run(struct netfront *nf)
 {
-	struct timeval wait = { (time_t)nf->params.wait_sec, 0 };
+	struct timeval wait = {(time_t)nf->params.wait_sec, 0};
 	unsigned pass = 0;
 
 	nf->running = true;

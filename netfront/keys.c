@@ -113,9 +113,9 @@ static int put_queues(struct xs_handle *xs, xs_transaction_t t, const struct key
 /* Keys of an earlier connection that had other features; a backend would believe them. */
 static int remove_stale(struct xs_handle *xs, xs_transaction_t t, const struct keys *keys)
 {
-	static const char *const names[] = { "event-channel", "event-channel-tx", "event-channel-rx",
-					     "multi-queue-num-queues", "feature-rx-notify",
-					     "feature-sg" };
+	static const char *const names[] = {"event-channel",	 "event-channel-tx",
+					    "event-channel-rx",	 "multi-queue-num-queues",
+					    "feature-rx-notify", "feature-sg"};
 	char path[XENBUS_PATH_BYTES];
 	int err = 0;
 
@@ -153,7 +153,7 @@ int netfront_publish_keys(struct xs_handle *xs, const char *dir,
 			  const struct netfront_queue *queues, unsigned nr_queues,
 			  const struct netfront_features *features)
 {
-	struct keys keys = { dir, queues, nr_queues, features };
+	struct keys keys = {dir, queues, nr_queues, features};
 
 	return xenbus_transaction(xs, put_all, &keys);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* main.c: netfront's life: options, signals, timers, statistics. Everything else is the library's. */
+/* main.c: netfront's life: options, signals, timers, statistics. Everything else is the library's.
+ */
 #include <config.h>
 
 #include <errno.h>
@@ -14,14 +15,7 @@
 
 #define EXIT_USAGE 2
 
-enum {
-	ON_TERM,
-	ON_INT,
-	ON_USR1,
-	ON_END,
-	ON_INTERVAL,
-	NR_EVENTS
-};
+enum { ON_TERM, ON_INT, ON_USR1, ON_END, ON_INTERVAL, NR_EVENTS };
 
 struct program {
 	struct options options;
@@ -79,7 +73,7 @@ static void interval(evutil_socket_t fd, short what, void *arg)
 static int add_event(struct program *program, int which, int signal_nr, short what, unsigned sec,
 		     event_callback_fn fn)
 {
-	struct timeval tv = { (time_t)sec, 0 };
+	struct timeval tv = {(time_t)sec, 0};
 	struct event *event = event_new(program->base, signal_nr, what, fn, program);
 
 	program->events[which] = event;
@@ -153,7 +147,7 @@ static int run(struct program *program)
 
 int main(int argc, char *argv[])
 {
-	struct program program = { .base = NULL };
+	struct program program = {.base = NULL};
 	char error[256];
 
 	if (options_parse(argc, argv, &program.options, error, sizeof(error))) {

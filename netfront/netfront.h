@@ -27,7 +27,8 @@ struct xentoollog_logger;
 
 #define NETFRONT_MAC_BYTES   6
 #define NETFRONT_MTU_DEFAULT 1500u
-/* Packets a queue takes in each direction before the other queues and the control side get a turn. */
+/* Packets a queue takes in each direction before the other queues and the control side get a turn.
+ */
 #define NETFRONT_BUDGET 64u
 /* How long each step of an orderly close waits for the backend. */
 #define NETFRONT_CLOSE_MSEC 5000u
@@ -89,7 +90,7 @@ struct netfront_queue {
 	struct netfront_rx rx;
 	void *tx_ring_page, *rx_ring_page, *tx_pages, *rx_pages;
 	uint32_t tx_ring_ref, rx_ring_ref;
-	int tx_port, rx_port; /* the same one unless the channels are split; -1: none */
+	int tx_port, rx_port;	   /* the same one unless the channels are split; -1: none */
 	bool tx_masked, rx_masked; /* an event was taken and the port not unmasked yet */
 	const struct netfront_frame *held; /* the side did not take it yet */
 	bool scheduled;

@@ -30,42 +30,42 @@ struct option_row {
 #define SEC_MAX	   86400
 
 static const struct option_row rows[] = {
-	{ "--vif", "N", KIND_U32, AT(params.vif), 0, 65535, "device/vif/N of this domain (0)" },
-	{ "--tap", "NAME", KIND_STRING, AT(tap), 0, 0,
-	  "create the network interface NAME, or attach to it" },
-	{ "--up", NULL, KIND_FLAG, AT(up), 0, 0, "bring the interface up once it has its address" },
-	{ "--source", NULL, KIND_FLAG, AT(load.source), 0, 0, "send numbered frames" },
-	{ "--sink", NULL, KIND_FLAG, AT(load.sink), 0, 0, "check numbered frames that arrive" },
-	{ "--echo", NULL, KIND_FLAG, AT(load.echo), 0, 0,
-	  "send each frame back, addresses exchanged" },
-	{ "--size", "BYTES", KIND_SIZE, AT(load.size_bytes), 22, 65535,
-	  "frame size of --source, header included (1500)" },
-	{ "--count", "N", KIND_U64, AT(load.nr_frames), 1, INT64_MAX,
-	  "frames --source sends; then leave (no end)" },
-	{ "--rate", "PPS", KIND_U64, AT(load.rate_pps), 1, 1000000000,
-	  "frames a second of --source (as fast as they go)" },
-	{ "--dst", "MAC", KIND_MAC, AT(load.dst), 0, 0,
-	  "destination of --source (ff:ff:ff:ff:ff:ff)" },
-	{ "--no-sg", NULL, KIND_FLAG_OFF, AT(params.features.sg_rx), 0, 0,
-	  "one slot a frame, both ways" },
-	{ "--no-rx-notify", NULL, KIND_FLAG_OFF, AT(params.features.rx_notify), 0, 0,
-	  "never send an event for posted buffers" },
-	{ "--single-evtchn", NULL, KIND_FLAG_OFF, AT(params.features.split_evtchn), 0, 0,
-	  "one event channel for both rings" },
-	{ "--poll", "USEC", KIND_U32, AT(params.poll_usec), 0, 1000000000,
-	  "spin this long after the last work before sleeping (0)" },
-	{ "--wait", "SEC", KIND_U32, AT(params.wait_sec), 0, SEC_MAX,
-	  "give up unless connected by then (0: never)" },
-	{ "--exit-after", "SEC", KIND_U32, AT(exit_after_sec), 1, SEC_MAX, "leave then" },
-	{ "--json", NULL, KIND_FLAG, AT(json), 0, 0, "statistics on stdout at the end" },
-	{ "--stats-file", "PATH", KIND_STRING, AT(stats_file), 0, 0,
-	  "statistics there at the end and on SIGUSR1" },
-	{ "--stats-interval", "SEC", KIND_U32, AT(stats_interval_sec), 1, SEC_MAX,
-	  "write the file this often; without one, a log line" },
-	{ "--log-level", "LEVEL", KIND_LOG_LEVEL, AT(log_level), 0, 0,
-	  "error, warn, info or debug (info)" },
-	{ "--help", NULL, KIND_FLAG, AT(help), 0, 0, "this" },
-	{ "--version", NULL, KIND_FLAG, AT(version), 0, 0, "the version" },
+	{"--vif", "N", KIND_U32, AT(params.vif), 0, 65535, "device/vif/N of this domain (0)"},
+	{"--tap", "NAME", KIND_STRING, AT(tap), 0, 0,
+	 "create the network interface NAME, or attach to it"},
+	{"--up", NULL, KIND_FLAG, AT(up), 0, 0, "bring the interface up once it has its address"},
+	{"--source", NULL, KIND_FLAG, AT(load.source), 0, 0, "send numbered frames"},
+	{"--sink", NULL, KIND_FLAG, AT(load.sink), 0, 0, "check numbered frames that arrive"},
+	{"--echo", NULL, KIND_FLAG, AT(load.echo), 0, 0,
+	 "send each frame back, addresses exchanged"},
+	{"--size", "BYTES", KIND_SIZE, AT(load.size_bytes), 22, 65535,
+	 "frame size of --source, header included (1500)"},
+	{"--count", "N", KIND_U64, AT(load.nr_frames), 1, INT64_MAX,
+	 "frames --source sends; then leave (no end)"},
+	{"--rate", "PPS", KIND_U64, AT(load.rate_pps), 1, 1000000000,
+	 "frames a second of --source (as fast as they go)"},
+	{"--dst", "MAC", KIND_MAC, AT(load.dst), 0, 0,
+	 "destination of --source (ff:ff:ff:ff:ff:ff)"},
+	{"--no-sg", NULL, KIND_FLAG_OFF, AT(params.features.sg_rx), 0, 0,
+	 "one slot a frame, both ways"},
+	{"--no-rx-notify", NULL, KIND_FLAG_OFF, AT(params.features.rx_notify), 0, 0,
+	 "never send an event for posted buffers"},
+	{"--single-evtchn", NULL, KIND_FLAG_OFF, AT(params.features.split_evtchn), 0, 0,
+	 "one event channel for both rings"},
+	{"--poll", "USEC", KIND_U32, AT(params.poll_usec), 0, 1000000000,
+	 "spin this long after the last work before sleeping (0)"},
+	{"--wait", "SEC", KIND_U32, AT(params.wait_sec), 0, SEC_MAX,
+	 "give up unless connected by then (0: never)"},
+	{"--exit-after", "SEC", KIND_U32, AT(exit_after_sec), 1, SEC_MAX, "leave then"},
+	{"--json", NULL, KIND_FLAG, AT(json), 0, 0, "statistics on stdout at the end"},
+	{"--stats-file", "PATH", KIND_STRING, AT(stats_file), 0, 0,
+	 "statistics there at the end and on SIGUSR1"},
+	{"--stats-interval", "SEC", KIND_U32, AT(stats_interval_sec), 1, SEC_MAX,
+	 "write the file this often; without one, a log line"},
+	{"--log-level", "LEVEL", KIND_LOG_LEVEL, AT(log_level), 0, 0,
+	 "error, warn, info or debug (info)"},
+	{"--help", NULL, KIND_FLAG, AT(help), 0, 0, "this"},
+	{"--version", NULL, KIND_FLAG, AT(version), 0, 0, "the version"},
 };
 
 static __printf(3, 4) int fail(char *error, size_t size, const char *fmt, ...)
@@ -135,8 +135,10 @@ static int set_field(const struct option_row *row, struct options *options, cons
 		return 0;
 	case KIND_MAC:
 		if (netfront_parse_mac(text, field))
-			return fail(error, size, "%s takes an address like 00:16:3e:01:02:03, "
-				    "not '%s'", row->name, text);
+			return fail(error, size,
+				    "%s takes an address like 00:16:3e:01:02:03, "
+				    "not '%s'",
+				    row->name, text);
 		return 0;
 	case KIND_LOG_LEVEL:
 		if (log_parse_level(text, field))
@@ -188,7 +190,8 @@ static int check_together(const struct options *o, char *error, size_t size)
 	bool load = o->load.source || o->load.sink || o->load.echo;
 
 	if (!o->tap && !load)
-		return fail(error, size, "nothing to connect the vif to: give --tap NAME, or "
+		return fail(error, size,
+			    "nothing to connect the vif to: give --tap NAME, or "
 			    "--source, --sink or --echo (see --help)");
 	if (o->tap && load)
 		return fail(error, size, "--tap excludes --source, --sink and --echo");
@@ -210,9 +213,11 @@ int options_parse(int argc, char *const argv[], struct options *options, char *e
 	int err;
 
 	*options = (struct options){
-		.params.features = { .sg_tx = true, .sg_rx = true, .rx_notify = true,
-				     .split_evtchn = true },
-		.load = { .size_bytes = 1500, .dst = { 0xff, 0xff, 0xff, 0xff, 0xff, 0xff } },
+		.params.features = {.sg_tx = true,
+				    .sg_rx = true,
+				    .rx_notify = true,
+				    .split_evtchn = true},
+		.load = {.size_bytes = 1500, .dst = {0xff, 0xff, 0xff, 0xff, 0xff, 0xff}},
 		.log_level = LOG_LEVEL_INFO,
 	};
 	err = read_words(argc, argv, options, error, error_size);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * queue.c: one queue's shared pages, event channels, and its pass over both rings. Runs in the thread of
- * netfront_run(). Never touches xenstore.
+ * queue.c: one queue's shared pages, event channels, and its pass over both rings. Runs in the
+ * thread of netfront_run(). Never touches xenstore.
  */
 #include "netfront/netfront.h"
 
@@ -16,8 +16,8 @@ int netfront_hv_open(struct netfront_hv *hv)
 	int err;
 
 	/* The libraries' own error lines would only repeat ours. */
-	hv->logger = (struct xentoollog_logger *)xtl_createlogger_stdiostream(stderr, XTL_CRITICAL,
-									      0);
+	hv->logger =
+		(struct xentoollog_logger *)xtl_createlogger_stdiostream(stderr, XTL_CRITICAL, 0);
 	hv->gntshr = xengntshr_open(hv->logger, 0);
 	if (!hv->gntshr) {
 		err = errno ? -errno : -EIO;

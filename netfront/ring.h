@@ -54,9 +54,9 @@ struct netfront_frame {
 /* ---- transmit: guest to backend ---- */
 
 struct netfront_tx_slot {
-	uint16_t head;	       /* id of the packet's first slot */
+	uint16_t head;		/* id of the packet's first slot */
 	uint16_t nr_unanswered; /* of the whole packet; meaningful in the first slot */
-	uint32_t len_bytes;    /* of the whole packet; meaningful in the first slot */
+	uint32_t len_bytes;	/* of the whole packet; meaningful in the first slot */
 	bool in_flight;
 	bool failed; /* some slot was answered with an error; meaningful in the first slot */
 };
@@ -127,8 +127,8 @@ static inline unsigned netfront_tx_in_flight(const struct netfront_tx *tx)
 
 /*
  * Buffer i is always posted in ring slot i with id i: answers come in the slot of the request they
- * consume (xen/io/netif.h), so a slot's index names its buffer even where an extra info overlays the
- * id.
+ * consume (xen/io/netif.h), so a slot's index names its buffer even where an extra info overlays
+ * the id.
  */
 struct netfront_rx {
 	netif_rx_front_ring_t ring;

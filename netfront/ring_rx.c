@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ring_rx.c: backend to guest. Checks the answers, puts packets together without copying them, posts the
- * buffers again. Touches the ring page and its own state only; never reads a frame's contents.
+ * ring_rx.c: backend to guest. Checks the answers, puts packets together without copying them,
+ * posts the buffers again. Touches the ring page and its own state only; never reads a frame's
+ * contents.
  */
 #include "netfront/ring.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ring_tx.c: guest to backend. Plans a frame onto slots, queues the requests, takes the answers. Touches
- * the ring page and its own tables only. Answers may come in any order: a packet is counted when
- * its last slot is answered.
+ * ring_tx.c: guest to backend. Plans a frame onto slots, queues the requests, takes the answers.
+ * Touches the ring page and its own tables only. Answers may come in any order: a packet is counted
+ * when its last slot is answered.
  */
 #include "netfront/ring.h"
 

@@ -24,25 +24,4 @@ struct side_load_params {
 /** side_load_new() - source, sink, both, or echo. Return: 0 with *@side set, or -errno. */
 int side_load_new(const struct side_load_params *params, struct netfront_side **side);
 
-/*
- * The contents of a load frame: Ethernet header with the local experimental EtherType, the sequence
- * number (big endian), then a pattern that depends on the sequence number and the position only.
- */
-#define LOAD_ETHERTYPE	 0x88b5u
-#define LOAD_SEQ_OFFSET	 14u
-#define LOAD_DATA_OFFSET 22u
-
-/** load_write() - write the frame @seq into @nr pieces that hold it exactly. */
-void load_write(const struct iovec *iov, unsigned nr, const uint8_t dst[NETFRONT_MAC_BYTES],
-		const uint8_t src[NETFRONT_MAC_BYTES], uint64_t seq);
-
-enum load_verdict {
-	LOAD_FOREIGN, /* not a load frame */
-	LOAD_GOOD,
-	LOAD_BAD,
-};
-
-/** load_check() - is @frame what load_write() made; *@seq is set unless LOAD_FOREIGN. */
-enum load_verdict load_check(const struct netfront_frame *frame, uint64_t *seq);
-
 #endif

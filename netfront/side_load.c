@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * side_load.c: load instead of a network stack: a source, a sink that checks what it gets, both, or an
- * echo. Runs in the thread of netfront_run(); touches rings through their stages only.
+ * side_load.c: load instead of a network stack: a source, a sink that checks what it gets, both, or
+ * an echo. Runs in the thread of netfront_run(); touches rings through their stages only.
  */
 #include "netfront/side.h"
 
@@ -11,6 +11,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "common/load_frame.h"
 #include "common/log.h"
 
 #define NSEC 1000000000ull
@@ -37,6 +38,7 @@ struct side_load {
 	uint64_t next_nsec; /* a paced source may send its next frame then */
 	struct event *pace, *quiet;
 	struct sender senders[NR_SENDERS];
+	uint8_t scratch[NETFRONT_SLOTS_MAX * NETFRONT_PAGE_BYTES];
 };
 
 static struct side_load *load_of(struct netfront_side *side)
@@ -50,6 +52,40 @@ static uint64_t now_nsec(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	return (uint64_t)now.tv_sec * NSEC + (uint64_t)now.tv_nsec;
+}
+
+/* ---- frames in pieces ---- */
+
+static void copy_pieces(const struct iovec *to, const struct iovec *pieces, unsigned nr_pieces)
+{
+	size_t at = 0;
+
+	for (unsigned i = 0; i < nr_pieces; i++) {
+		const uint8_t *from = pieces[i].iov_base;
+		size_t left = pieces[i].iov_len;
+
+		while (left) {
+			size_t take = MIN(left, to->iov_len - at);
+
+			memcpy((uint8_t *)to->iov_base + at, from, take);
+			from += take;
+			left -= take;
+			at += take;
+			if (at == to->iov_len) {
+				to++;
+				at = 0;
+			}
+		}
+	}
+}
+
+/* The frame in one piece; what is checked there cannot change any more. */
+static const uint8_t *gather(struct side_load *load, const struct netfront_frame *frame)
+{
+	struct iovec to = {load->scratch, sizeof(load->scratch)};
+
+	copy_pieces(&to, frame->iov, frame->nr_iov);
+	return load->scratch;
 }
 
 /* ---- sending ---- */
@@ -121,6 +157,20 @@ static unsigned allowance(struct side_load *load, unsigned budget)
 	return 0;
 }
 
+/* A frame of one slot is made in place, a longer one beside and then cut into its pieces. */
+static void write_frame(struct side_load *load, const struct iovec *iov, int nr)
+{
+	size_t len = load->params.size_bytes;
+	uint8_t *frame = nr == 1 ? iov[0].iov_base : load->scratch;
+	struct iovec whole = {frame, len};
+
+	memcpy(frame, load->params.dst, NETFRONT_MAC_BYTES);
+	memcpy(frame + NETFRONT_MAC_BYTES, load->mac, NETFRONT_MAC_BYTES);
+	load_frame_fill(frame, len, load->seq);
+	if (nr > 1)
+		copy_pieces(iov, &whole, 1);
+}
+
 static bool send_one(struct side_load *load, struct netfront_queue *queue)
 {
 	struct iovec iov[NETFRONT_SLOTS_MAX];
@@ -128,7 +178,8 @@ static bool send_one(struct side_load *load, struct netfront_queue *queue)
 
 	if (nr < 0)
 		return false;
-	load_write(iov, (unsigned)nr, load->params.dst, load->mac, load->seq++);
+	write_frame(load, iov, nr);
+	load->seq++;
 	netfront_tx_commit(&queue->tx, load->params.size_bytes);
 	if (load->params.rate_pps)
 		load->next_nsec += MAX(NSEC / load->params.rate_pps, 1);
@@ -143,7 +194,7 @@ static bool all_sent(const struct side_load *load)
 /* Every frame was sent and answered: leave, or wait for what comes back. */
 static void end_if_through(struct side_load *load, const struct netfront_queue *queue)
 {
-	struct timeval quiet = { QUIET_SEC, 0 };
+	struct timeval quiet = {QUIET_SEC, 0};
 
 	if (netfront_tx_in_flight(&queue->tx))
 		return;
@@ -194,52 +245,27 @@ static void follow(struct side_load *load, struct netfront_queue *queue, const u
 	sender->next_seq = seq + 1;
 }
 
-static void check(struct side_load *load, struct netfront_queue *queue,
-		  const struct netfront_frame *frame)
+static bool is_load_frame(const uint8_t *frame, size_t len)
 {
-	struct timeval quiet = { QUIET_SEC, 0 };
-	uint8_t mac[NETFRONT_MAC_BYTES] = { 0 };
-	uint64_t seq;
+	return len >= LOAD_FRAME_MIN_BYTES && frame[12] == LOAD_FRAME_ETHERTYPE >> 8 &&
+	       frame[13] == (LOAD_FRAME_ETHERTYPE & 0xff);
+}
 
-	switch (load_check(frame, &seq)) {
-	case LOAD_FOREIGN:
+static void check(struct side_load *load, struct netfront_queue *queue,
+		  const struct netfront_frame *pieces)
+{
+	struct timeval quiet = {QUIET_SEC, 0};
+	const uint8_t *frame = gather(load, pieces);
+
+	if (!is_load_frame(frame, pieces->len_bytes))
 		return;
-	case LOAD_BAD:
+	if (load_frame_check(frame, pieces->len_bytes))
+		follow(load, queue, frame + NETFRONT_MAC_BYTES, load_frame_seq(frame));
+	else
 		queue->nr_rx_bad++;
-		break;
-	case LOAD_GOOD:
-		if (frame->iov[0].iov_len >= 2 * NETFRONT_MAC_BYTES)
-			memcpy(mac, (uint8_t *)frame->iov[0].iov_base + NETFRONT_MAC_BYTES,
-			       sizeof(mac));
-		follow(load, queue, mac, seq);
-		break;
-	}
 	load->nr_back++;
 	if (evtimer_pending(load->quiet, NULL))
 		evtimer_add(load->quiet, &quiet);
-}
-
-static void copy_frame(const struct iovec *to, const struct netfront_frame *frame)
-{
-	size_t at = 0;
-
-	for (unsigned i = 0; i < frame->nr_iov; i++) {
-		const uint8_t *from = frame->iov[i].iov_base;
-		size_t left = frame->iov[i].iov_len;
-
-		while (left) {
-			size_t take = MIN(left, to->iov_len - at);
-
-			memcpy((uint8_t *)to->iov_base + at, from, take);
-			from += take;
-			left -= take;
-			at += take;
-			if (at == to->iov_len) {
-				to++;
-				at = 0;
-			}
-		}
-	}
 }
 
 /* In the transmit buffer, which the backend cannot write: the first piece holds both addresses. */
@@ -263,7 +289,7 @@ static bool echo(struct netfront_queue *queue, const struct netfront_frame *fram
 		netfront_tx_drop(&queue->tx);
 		return true;
 	}
-	copy_frame(iov, frame);
+	copy_pieces(iov, frame->iov, frame->nr_iov);
 	swap_addresses(iov[0].iov_base);
 	netfront_tx_commit(&queue->tx, frame->len_bytes);
 	return true;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * side_tap.c: the guest's own network interface. Frames are read from the tap straight into transmit
- * buffers and written to it straight from receive buffers; the kernel makes the one copy. Runs in
- * the thread of netfront_run(); never touches xenstore.
+ * side_tap.c: the guest's own network interface. Frames are read from the tap straight into
+ * transmit buffers and written to it straight from receive buffers; the kernel makes the one copy.
+ * Runs in the thread of netfront_run(); never touches xenstore.
  */
 #include "netfront/side.h"
 
@@ -43,7 +43,7 @@ static struct side_tap *tap_of(struct netfront_side *side)
 
 static int open_tap(struct side_tap *tap)
 {
-	struct ifreq ifr = { .ifr_flags = IFF_TAP | IFF_NO_PI };
+	struct ifreq ifr = {.ifr_flags = IFF_TAP | IFF_NO_PI};
 	int err;
 
 	tap->fd = open("/dev/net/tun", O_RDWR | O_NONBLOCK | O_CLOEXEC);
@@ -99,7 +99,7 @@ static int set_mac(int sock, struct ifreq *ifr, const uint8_t mac[NETFRONT_MAC_B
 static int set_interface(struct side_tap *tap, int sock, const uint8_t mac[NETFRONT_MAC_BYTES],
 			 unsigned mtu_bytes)
 {
-	struct ifreq ifr = { .ifr_name = "" };
+	struct ifreq ifr = {.ifr_name = ""};
 	int err;
 
 	strcpy(ifr.ifr_name, tap->name);

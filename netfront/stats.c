@@ -49,7 +49,7 @@ static void add(struct netfront_counters *sum, const struct netfront_counters *c
 
 static json_t *totals_json(const struct netfront_queue *queues, unsigned nr_queues)
 {
-	struct netfront_counters tx = { 0 }, rx = { 0 };
+	struct netfront_counters tx = {0}, rx = {0};
 	uint64_t bad = 0, missing = 0;
 
 	for (unsigned i = 0; i < nr_queues; i++) {
@@ -63,8 +63,8 @@ static json_t *totals_json(const struct netfront_queue *queues, unsigned nr_queu
 
 static json_t *features_json(const struct netfront_features *f)
 {
-	return json_pack("{s:b, s:b, s:b, s:b}", "sg", f->sg_rx, "backend-sg", f->sg_tx, "rx-notify",
-			 f->rx_notify, "split-event-channels", f->split_evtchn);
+	return json_pack("{s:b, s:b, s:b, s:b}", "sg", f->sg_rx, "backend-sg", f->sg_tx,
+			 "rx-notify", f->rx_notify, "split-event-channels", f->split_evtchn);
 }
 
 json_t *stats_json(struct netfront *nf)
