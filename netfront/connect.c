@@ -113,16 +113,12 @@ static void set_live(struct netfront *nf, bool live)
 		nf->side->ops->link(nf->side, live);
 }
 
-/* The last answers are taken first, so that the counters agree with the backend's. */
 static void disconnect(struct netfront *nf)
 {
 	set_live(nf, false);
 	for (unsigned i = 0; i < NR_QUEUES; i++) {
-		struct netfront_queue *queue = &nf->queues[i];
-
-		if (queue->tx_ring_page)
-			netfront_tx_reap(&queue->tx);
-		netfront_queue_close(queue, &nf->hv);
+		netfront_queue_drain(&nf->queues[i]);
+		netfront_queue_close(&nf->queues[i], &nf->hv);
 	}
 }
 
@@ -659,6 +655,13 @@ void netfront_schedule(struct netfront *nf)
 {
 	for (unsigned i = 0; i < NR_QUEUES; i++)
 		nf->queues[i].scheduled = true;
+}
+
+void netfront_refresh(struct netfront *nf)
+{
+	netfront_schedule(nf);
+	run_queues(nf, false);
+	netfront_schedule(nf); /* that pass may have stopped at its budget */
 }
 
 struct event_base *netfront_event_base(const struct netfront *nf)

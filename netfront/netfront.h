@@ -131,6 +131,13 @@ void netfront_queue_close(struct netfront_queue *queue, const struct netfront_hv
  */
 int netfront_queue_run(struct netfront_queue *queue, const struct netfront_hv *hv, bool arm);
 
+/**
+ * netfront_queue_drain() - take what the backend left on the rings, send nothing
+ *
+ * For the end of a connection, so that both ends have counted the same. Idempotent.
+ */
+void netfront_queue_drain(struct netfront_queue *queue);
+
 /** netfront_queue_kick() - one event on each channel, whatever the rings say. */
 void netfront_queue_kick(struct netfront_queue *queue, const struct netfront_hv *hv);
 
@@ -193,6 +200,9 @@ void netfront_leave(struct netfront *nf);
 
 /** netfront_schedule() - have the queues run on the next turn (a side has something to send). */
 void netfront_schedule(struct netfront *nf);
+
+/** netfront_refresh() - have the queues run now, so that the counters are up to date. */
+void netfront_refresh(struct netfront *nf);
 
 struct event_base *netfront_event_base(const struct netfront *nf);
 struct netfront_queue *netfront_queues(struct netfront *nf, unsigned *nr_queues);

@@ -178,6 +178,16 @@ static int receive(struct netfront_queue *queue)
 	return ret;
 }
 
+void netfront_queue_drain(struct netfront_queue *queue)
+{
+	unsigned passes = NETFRONT_RING_SLOTS / NETFRONT_BUDGET;
+
+	if (!queue->tx_ring_page || netfront_tx_reap(&queue->tx) < 0)
+		return;
+	while (passes-- && receive(queue) > 0)
+		;
+}
+
 static void publish(struct netfront_queue *queue, const struct netfront_hv *hv)
 {
 	bool tx = netfront_tx_publish(&queue->tx);

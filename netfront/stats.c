@@ -73,12 +73,10 @@ json_t *stats_json(struct netfront *nf)
 	struct netfront_queue *queues = netfront_queues(nf, &nr_queues);
 	json_t *list = json_array();
 
-	for (unsigned i = 0; i < nr_queues; i++) {
-		/* Answers not looked at yet count too: a reader compares with the backend's. */
-		if (netfront_is_live(nf))
-			netfront_schedule(nf);
+	/* Answers not looked at yet count too: a reader compares with the backend's. */
+	netfront_refresh(nf);
+	for (unsigned i = 0; i < nr_queues; i++)
 		json_array_append_new(list, queue_json(&queues[i]));
-	}
 	return json_pack("{s:o, s:s, s:o, s:o, s:o}", "vif", counter(netfront_vif(nf)), "state",
 			 xenbus_state_name(netfront_state(nf)), "features",
 			 features_json(netfront_agreed(nf)), "queues", list, "totals",
