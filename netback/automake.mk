@@ -37,7 +37,7 @@ netback_libnetctl_la_LIBADD = xenstore/libxenbus.la common/libcommon.la $(XENSTO
 sbin_PROGRAMS += netback/netbackd
 netback_netbackd_SOURCES = netback/main.c
 netback_netbackd_CFLAGS = $(netback_libnetctl_la_CFLAGS)
-netback_netbackd_LDADD = netback/libnetctl.la netback/libnetback.la
+netback_netbackd_LDADD = netback/libnetctl.la netback/libnetback.la common/libcommon.la $(XENGNTTAB_LIBS) $(XENEVTCHN_LIBS) $(XENTOOLLOG_LIBS)
 
 sbin_PROGRAMS += netback/netbackctl
 netback_netbackctl_SOURCES = netback/netbackctl.c
