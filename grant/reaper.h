@@ -3,6 +3,7 @@
 #ifndef GRANT_REAPER_H
 #define GRANT_REAPER_H
 
+#include <stdint.h>
 #include <xen/xen.h>
 
 /**
