@@ -6,6 +6,7 @@ include test/unit/grant/automake.mk
 include test/unit/xenstore/automake.mk
 include test/unit/netback/automake.mk
 include test/unit/netfront/automake.mk
+include test/unit/toolstack/automake.mk
 endif
 include test/conform/automake.mk
 include test/func/automake.mk
