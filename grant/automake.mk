@@ -48,9 +48,12 @@ grant_xenemu_SOURCES = \
 	grant/xenemu_cmd.h \
 	grant/xenemu_create.c \
 	grant/xenemu_main.c \
+	grant/xenemu_query.c \
 	grant/xenemu_run.c
-grant_xenemu_LDADD = grant/libxenemu.la xenstore/libxenbus.la $(XENSTORE_LIBS) $(JANSSON_LIBS) \
+grant_xenemu_CFLAGS = $(AM_CFLAGS) $(XENSTORE_CFLAGS) $(JANSSON_CFLAGS)
+grant_xenemu_LDADD = grant/libxenemu.la grant/libtoolstack.la xenstore/libxenbus.la $(XENSTORE_LIBS) $(JANSSON_LIBS) \
 	$(EVENT_LIBS)
+
 
 # What libxl does with the store when xl attaches a vif or destroys a domain.
 noinst_LTLIBRARIES += grant/libtoolstack.la

@@ -146,6 +146,11 @@ int xenemu_machine_new(struct event_base *base, const char *rundir,
 	err = valid_options(&machine->options) ? lock_rundir(machine) : -EINVAL;
 	if (!err)
 		err = parts_new(machine);
+	/* What xen-init-dom0 writes; before there is a socket, so that nobody finds it missing. */
+	if (!err)
+		err = xsd_write(machine->xsd, "/local/domain/0/domid", "0");
+	if (!err)
+		err = xsd_write(machine->xsd, "/local/domain/0/name", "Domain-0");
 	if (!err)
 		err = domain_create(machine, "Domain-0", 0, &dom0);
 	if (err) {

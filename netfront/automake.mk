@@ -22,3 +22,10 @@ netfront_libnetfront_la_LIBADD = xenstore/libxenbus.la common/libcommon.la $(XEN
 sbin_PROGRAMS += netfront/netfront
 netfront_netfront_SOURCES = netfront/main.c
 netfront_netfront_LDADD = netfront/libnetfront.la
+
+# Not installed: tests aim it at a backend.
+noinst_PROGRAMS += netfront/rogue
+netfront_rogue_SOURCES = netfront/rogue.c netfront/rogue.h netfront/rogue_keys.c \
+	netfront/rogue_ring.c
+netfront_rogue_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
+netfront_rogue_LDADD = netfront/libnetfront.la
