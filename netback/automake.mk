@@ -1,4 +1,21 @@
 # SPDX-License-Identifier: MIT
+# The data path: groups, queues, ports. Xen's libraries are linked by the program, so that tests can
+# bring their own.
+noinst_LTLIBRARIES += netback/libnetback.la
+netback_libnetback_la_SOURCES = \
+	netback/copy.c netback/copy.h \
+	netback/counter.h \
+	netback/csum.c netback/csum.h \
+	netback/group.c netback/group.h netback/group_private.h \
+	netback/pending.c netback/pending.h \
+	netback/port.c netback/port.h netback/port_ops.h \
+	netback/port_load.c \
+	netback/port_tap.c \
+	netback/queue.c netback/queue.h \
+	netback/rx.c netback/rxpkt.c netback/rxpkt.h \
+	netback/tx.c netback/txpkt.c netback/txpkt.h \
+	netback/xtl.c netback/xtl.h
+netback_libnetback_la_CFLAGS = $(AM_CFLAGS) $(XENGNTTAB_CFLAGS) $(XENEVTCHN_CFLAGS) $(XENTOOLLOG_CFLAGS)
 # The control part, as a library so that tests link it, and the programs.
 noinst_LTLIBRARIES += netback/libnetctl.la
 netback_libnetctl_la_SOURCES = \
@@ -20,7 +37,7 @@ netback_libnetctl_la_LIBADD = xenstore/libxenbus.la common/libcommon.la $(XENSTO
 sbin_PROGRAMS += netback/netbackd
 netback_netbackd_SOURCES = netback/main.c
 netback_netbackd_CFLAGS = $(netback_libnetctl_la_CFLAGS)
-netback_netbackd_LDADD = netback/libnetctl.la netback/libnetbk.la
+netback_netbackd_LDADD = netback/libnetctl.la netback/libnetback.la common/libcommon.la $(XENGNTTAB_LIBS) $(XENEVTCHN_LIBS) $(XENTOOLLOG_LIBS)
 
 sbin_PROGRAMS += netback/netbackctl
 netback_netbackctl_SOURCES = netback/netbackctl.c
