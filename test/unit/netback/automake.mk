@@ -9,4 +9,5 @@ test_unit_netback_test_netback_SOURCES = \
 	test/unit/netback/test-state.c \
 	test/unit/netback/test-vifs.c
 test_unit_netback_test_netback_CFLAGS = $(netback_libnetctl_la_CFLAGS) $(CHECK_CFLAGS)
-test_unit_netback_test_netback_LDADD = netback/libnetctl.la netback/libnetbk.la $(CHECK_LIBS)
+test_unit_netback_test_netback_LDADD = netback/libnetctl.la netback/libnetback.la \
+	common/libcommon.la $(XENGNTTAB_LIBS) $(XENEVTCHN_LIBS) $(XENTOOLLOG_LIBS) $(CHECK_LIBS)
