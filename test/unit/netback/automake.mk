@@ -11,3 +11,13 @@ test_unit_netback_test_netback_SOURCES = \
 test_unit_netback_test_netback_CFLAGS = $(netback_libnetctl_la_CFLAGS) $(CHECK_CFLAGS)
 test_unit_netback_test_netback_LDADD = netback/libnetctl.la netback/libnetback.la \
 	common/libcommon.la $(XENGNTTAB_LIBS) $(XENEVTCHN_LIBS) $(XENTOOLLOG_LIBS) $(CHECK_LIBS)
+
+# The control part against the embedded xenstored, with a data path that moves nothing.
+check_PROGRAMS += test/unit/netback/test-backend
+TESTS += test/unit/netback/test-backend
+test_unit_netback_test_backend_SOURCES = \
+	test/unit/netback/fake_datapath.c test/unit/netback/fake_datapath.h \
+	test/unit/netback/test-backend.c
+test_unit_netback_test_backend_CFLAGS = $(netback_libnetctl_la_CFLAGS) $(CHECK_CFLAGS)
+test_unit_netback_test_backend_LDADD = netback/libnetctl.la xenstore/libxsd.la \
+	common/libcommon.la $(CHECK_LIBS)
