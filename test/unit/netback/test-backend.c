@@ -614,6 +614,20 @@ START_TEST(a_released_domain_is_let_go)
 }
 END_TEST
 
+START_TEST(a_device_left_over_from_a_destroyed_guest_is_closed)
+{
+	stop_control();
+	attach(1); /* never introduced, and without a frontend */
+	remove_path("/local/domain/%d", 1);
+	ck_assert(xs_introduce_domain(xs, 2, 1, 1));
+	attach(2); /* its frontend is not there yet */
+	remove_path("/local/domain/%d", 2);
+	start_control();
+	ck_becomes(1, "6");
+	ck_becomes(2, "2");
+}
+END_TEST
+
 START_TEST(a_device_made_anew_in_its_place_starts_over)
 {
 	uint64_t generation;
@@ -836,6 +850,7 @@ int main(void)
 	tcase_add_test(tcase, all_directories_removed_at_once);
 	tcase_add_test(tcase, a_vanished_frontend_is_closed);
 	tcase_add_test(tcase, a_released_domain_is_let_go);
+	tcase_add_test(tcase, a_device_left_over_from_a_destroyed_guest_is_closed);
 	tcase_add_test(tcase, a_device_made_anew_in_its_place_starts_over);
 	tcase_add_test(tcase, leaving_closes_in_order_and_coming_back_invites);
 	tcase_add_test(tcase, a_key_flood_does_not_starve_others);
