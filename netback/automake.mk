@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 # The data path: groups, queues, ports. Xen's libraries are linked by the program, so that tests can
 # bring their own.
-noinst_LTLIBRARIES += netback/libnetback.la
-netback_libnetback_la_SOURCES = \
+noinst_LTLIBRARIES += netback/libnetbk.la
+netback_libnetbk_la_SOURCES = \
 	netback/copy.c netback/copy.h \
 	netback/counter.h \
 	netback/csum.c netback/csum.h \
@@ -15,4 +15,4 @@ netback_libnetback_la_SOURCES = \
 	netback/rx.c netback/rxpkt.c netback/rxpkt.h \
 	netback/tx.c netback/txpkt.c netback/txpkt.h \
 	netback/xtl.c netback/xtl.h
-netback_libnetback_la_CFLAGS = $(AM_CFLAGS) $(XENGNTTAB_CFLAGS) $(XENEVTCHN_CFLAGS) $(XENTOOLLOG_CFLAGS)
+netback_libnetbk_la_CFLAGS = $(AM_CFLAGS) $(XENGNTTAB_CFLAGS) $(XENEVTCHN_CFLAGS) $(XENTOOLLOG_CFLAGS)
