@@ -16,4 +16,4 @@ test_unit_netback_test_netbk_SOURCES = \
 	test/unit/netback/test-netbk.c
 test_unit_netback_test_netbk_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS) $(XENGNTTAB_CFLAGS) \
 	$(XENEVTCHN_CFLAGS) $(XENTOOLLOG_CFLAGS)
-test_unit_netback_test_netbk_LDADD = netback/libnetbk.la common/libcommon.la $(CHECK_LIBS)
+test_unit_netback_test_netbk_LDADD = netback/libnetback.la common/libcommon.la $(CHECK_LIBS)
