@@ -30,6 +30,7 @@
 #define EVENTS_MAX 512 /* watch events taken before other sources get their turn */
 #define PASS_MAX   64  /* vifs looked at likewise */
 #define RETRY_MSEC 20
+#define ALIVE_SEC  2
 #define LEAVE_SEC  5
 
 static void schedule_pass(struct control *control)
@@ -127,11 +128,11 @@ static void watch_fired(struct control *control, const char *path, const char *t
 	}
 }
 
-static void xenstore_lost(struct control *control)
+static void xenstore_lost(struct control *control, int err)
 {
 	log_err("lost the connection to xenstored: %s; leaving, the vifs stay as they are in "
 		"xenstore",
-		strerror(errno));
+		strerror(err));
 	control->failed = true;
 	event_base_loopbreak(control->base);
 }
@@ -150,13 +151,26 @@ static void on_xenstore(evutil_socket_t fd, short what, void *arg)
 		free(event);
 	}
 	if (i < EVENTS_MAX && errno != EAGAIN) {
-		xenstore_lost(control);
+		xenstore_lost(control, errno);
 		return;
 	}
 	/* There may be more without the descriptor saying so again (xenstore.h). */
 	if (i == EVENTS_MAX)
 		event_active(control->xs_event, EV_READ, 0);
 	schedule_pass(control);
+}
+
+/*
+ * When xenstored goes away libxenstore closes its socket, but the descriptor it has us wait for (a
+ * pipe of its own) stays silent. So ask for something now and then.
+ */
+static void on_alive(evutil_socket_t fd, short what, void *arg)
+{
+	struct control *control = arg;
+	int ret = xenbus_domid(control->host.xs);
+
+	if (ret < 0 && ret != -ENOENT && ret != -EACCES && ret != -EAGAIN && ret != -ENOMEM)
+		xenstore_lost(control, -ret);
 }
 
 static void look_at(struct control *control, struct xenvif *vif)
@@ -334,6 +348,7 @@ static struct event *new_event(struct control *control, evutil_socket_t fd, shor
 
 static bool make_events(struct control *control)
 {
+	static const struct timeval alive = {.tv_sec = ALIVE_SEC};
 	static const int leave_signals[] = {SIGTERM, SIGINT};
 
 	control->base = event_base_new();
@@ -341,6 +356,7 @@ static bool make_events(struct control *control)
 		return false;
 	control->pass_event = new_event(control, -1, 0, on_pass, false);
 	control->retry_event = new_event(control, -1, 0, on_retry, false);
+	control->alive_event = new_event(control, -1, EV_PERSIST, on_alive, false);
 	control->xs_event = new_event(control, xs_fileno(control->host.xs), EV_READ | EV_PERSIST,
 				      on_xenstore, true);
 	control->fatal_event =
@@ -349,7 +365,8 @@ static bool make_events(struct control *control)
 		control->signals[i] = new_event(control, leave_signals[i], EV_SIGNAL | EV_PERSIST,
 						on_leave, true);
 	control->signals[2] = new_event(control, SIGHUP, EV_SIGNAL | EV_PERSIST, on_hangup, true);
-	return control->pass_event && control->retry_event && control->xs_event &&
+	return control->pass_event && control->retry_event && control->alive_event &&
+	       !event_add(control->alive_event, &alive) && control->xs_event &&
 	       control->fatal_event && control->signals[0] && control->signals[1] &&
 	       control->signals[2];
 }
@@ -423,6 +440,7 @@ void control_close(struct control *control)
 	}
 	for (size_t i = 0; i < ARRAY_SIZE(control->signals); i++)
 		free_event(&control->signals[i]);
+	free_event(&control->alive_event);
 	free_event(&control->retry_event);
 	free_event(&control->pass_event);
 	free_event(&control->fatal_event);

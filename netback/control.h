@@ -18,7 +18,7 @@ struct control {
 	struct xenvif_host host;
 	struct vifs vifs;
 	struct event_base *base;
-	struct event *xs_event, *fatal_event, *pass_event, *retry_event;
+	struct event *xs_event, *fatal_event, *pass_event, *retry_event, *alive_event;
 	struct event *signals[3];
 	uint64_t next_generation;
 	bool failed; /* the loop ended because xenstored went away */

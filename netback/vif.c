@@ -66,15 +66,23 @@ struct xenvif *xenvif_create(const struct xenvif_host *host, const struct xenvif
 	return vif;
 }
 
+/* With the directory of the domain if this was its last: they would pile up guest by guest. */
 static void remove_error_node(struct xenvif *vif)
 {
+	struct xs_handle *xs = vif->host->xs;
 	char path[XENBUS_PATH_BYTES];
+	unsigned nr = 1;
 
 	if (!vif->error_node)
 		return;
 	vif->error_node = false;
-	if (!xenbus_path(path, "/local/domain/%u/error/%s", vif->host->domid, vif->nodename))
-		xs_rm(vif->host->xs, XBT_NULL, path);
+	xenbus_path(path, "/local/domain/%u/error/%s", vif->host->domid, vif->nodename);
+	xs_rm(xs, XBT_NULL, path);
+	xenbus_path(path, "/local/domain/%u/error/backend/vif/%u", vif->host->domid,
+		    vif->key.domid);
+	free(xs_directory(xs, XBT_NULL, path, &nr));
+	if (nr == 0)
+		xs_rm(xs, XBT_NULL, path);
 }
 
 static void destroy_queues(struct xenvif *vif)
