@@ -89,7 +89,8 @@ static uint64_t clock_usec(void)
 static void kick(struct worker *worker)
 {
 	uint64_t one = 1;
-	ssize_t ignored = write(worker->kickfd, &one, sizeof(one)); /* full counter: kicked already */
+	ssize_t ignored =
+		write(worker->kickfd, &one, sizeof(one)); /* full counter: kicked already */
 
 	(void)ignored;
 }
@@ -120,7 +121,7 @@ bool worker_is_self(const struct worker *worker)
 
 int worker_call(struct worker *worker, int (*fn)(void *arg), void *arg)
 {
-	struct command command = { .fn = fn, .arg = arg };
+	struct command command = {.fn = fn, .arg = arg};
 
 	if (worker_is_self(worker))
 		return fn(arg);
@@ -179,10 +180,13 @@ static void run_one(struct worker *worker, struct work *work)
 {
 	unschedule(worker, work);
 	work->deficit += worker->params.quantum;
-	if (work->run(work, &work->deficit))
+	if (work->run(work, &work->deficit)) {
 		worker_schedule(worker, work);
-	else if (work->deficit > 0)
+		/* What it could not spend for another reason is not saved up without bound. */
+		work->deficit = MIN(work->deficit, worker->params.quantum);
+	} else if (work->deficit > 0) {
 		work->deficit = 0; /* an idle item saves nothing up; a debt stays */
+	}
 }
 
 /* One round: as many turns as there were items when it began; items scheduled meanwhile wait. */
@@ -193,7 +197,7 @@ static bool run_round(struct worker *worker)
 
 	if (worker->params.kind == WORKER_POLL) {
 		DL_FOREACH2(worker->registered, work, reg_next)
-			worker_schedule(worker, work);
+		worker_schedule(worker, work);
 	}
 	turns = worker->nr_scheduled;
 	if (!turns)
@@ -259,7 +263,7 @@ static int sleep_msec(const struct worker *worker)
 
 static int epoll_change(struct worker *worker, int op, struct worker_fd *wfd, uint32_t events)
 {
-	struct epoll_event event = { .events = events, .data.ptr = wfd };
+	struct epoll_event event = {.events = events, .data.ptr = wfd};
 
 	return epoll_ctl(worker->epfd, op, wfd->fd, &event) ? -errno : 0;
 }
@@ -384,7 +388,7 @@ static void free_worker(struct worker *worker)
 
 static int open_fds(struct worker *worker)
 {
-	struct epoll_event event = { .events = EPOLLIN, .data.ptr = worker };
+	struct epoll_event event = {.events = EPOLLIN, .data.ptr = worker};
 
 	worker->epfd = epoll_create1(EPOLL_CLOEXEC);
 	if (worker->epfd < 0)
