@@ -303,6 +303,18 @@ void xsd_release(struct xsd *xsd, unsigned domid)
 
 /* ---- the whole ---- */
 
+int xsd_write(struct xsd *xsd, const char *path, const char *value)
+{
+	const struct xsd_op op = {
+		.view = {.tree = &xsd->tree},
+		.cred = {.domid = 0, .target = XSD_NO_TARGET},
+		.quota = &xsd->quota,
+		.sink = &xsd->watches.sink,
+	};
+
+	return xsd_store_write(&op, path, value, strlen(value));
+}
+
 static void on_reap(evutil_socket_t fd, short what, void *arg)
 {
 	xsd_conn_reap(arg);

@@ -63,6 +63,9 @@ void xsd_free(struct xsd *xsd);
  */
 int xsd_listen(struct xsd *xsd, const char *path, unsigned domid);
 
+/** xsd_write() - write a node as dom0, on behalf of the machine itself. 0 or -errno. */
+int xsd_write(struct xsd *xsd, const char *path, const char *value);
+
 /** xsd_introduce() - the domain is up: fires @introduceDomain, the first time. 0 or -errno. */
 int xsd_introduce(struct xsd *xsd, unsigned domid);
 
