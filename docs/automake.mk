@@ -1,6 +1,3 @@
 # SPDX-License-Identifier: MIT
-<<<<<<< HEAD
 dist_man_MANS += docs/netbackd.8 docs/netbackctl.8
-=======
 dist_man_MANS += docs/netfront.8
->>>>>>> netfront
