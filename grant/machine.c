@@ -173,12 +173,22 @@ static void destroy_domains(struct xenemu_machine *machine)
 		domain_destroy(dom0);
 }
 
+/* Its store's socket goes with the store, after the domain. */
+static void remove_dom0_dir(const struct xenemu_machine *machine)
+{
+	char path[96];
+
+	snprintf(path, sizeof(path), "%s/dom0", machine->rundir);
+	rmdir(path);
+}
+
 void xenemu_machine_free(struct xenemu_machine *machine)
 {
 	if (!machine)
 		return;
 	destroy_domains(machine);
 	xsd_free(machine->xsd);
+	remove_dom0_dir(machine);
 	if (machine->quarantine_timer)
 		event_free(machine->quarantine_timer);
 	if (machine->spurious_timer)
