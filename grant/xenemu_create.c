@@ -208,6 +208,8 @@ int cmd_create(int argc, char **argv)
 	if (status)
 		return status;
 	status = make(&args, control, &dom);
-	/* The connection is left as it is: if exec fails, the domain ends with this process. */
-	return status ? status : cmd_exec(args.argv + 1);
+	if (!status)
+		status = cmd_exec(args.argv + 1);
+	xenemu_control_close(control);
+	return status;
 }
