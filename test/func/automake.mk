@@ -6,6 +6,7 @@ functional_tests = \
 	test/func/hotplug \
 	test/func/life-cycle \
 	test/func/many-guests \
+	test/func/rogue-frontends \
 	test/func/traffic
 TESTS += $(functional_tests)
 EXTRA_DIST += $(functional_tests) test/func/harness.sh
