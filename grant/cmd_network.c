@@ -22,7 +22,6 @@
 #include "grant/xenemu.h"
 #include "xenstore/xenbus.h"
 
-#define RUNDIR_DEFAULT RUNSTATEDIR "/xenemu"
 #define DOMID_MAX      0x7fef
 #define HANDLE_MAX     65535
 
@@ -76,7 +75,7 @@ static int parse_options(struct command *cmd, const char *allowed, int argc, cha
 {
 	int opt;
 
-	cmd->rundir = getenv(XENEMU_ENV_RUNDIR);
+	cmd->rundir = xenemu_rundir();
 	opterr = 0;
 	optind = 0;
 	while ((opt = getopt_long(argc, argv, "+:fj", options, NULL)) != -1) {
@@ -95,8 +94,6 @@ static int parse_options(struct command *cmd, const char *allowed, int argc, cha
 			return fail(cmd, STATUS_USAGE, "unknown option %s", argv[optind - 1]);
 		}
 	}
-	if (!cmd->rundir || !*cmd->rundir)
-		cmd->rundir = RUNDIR_DEFAULT;
 	return -1;
 }
 

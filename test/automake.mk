@@ -10,3 +10,8 @@ include test/unit/toolstack/automake.mk
 endif
 include test/conform/automake.mk
 include test/func/automake.mk
+
+# For scripts/check, which counts them one by one.
+.PHONY: list-tests
+list-tests:
+	@for test in $(TESTS); do echo $$test; done

@@ -18,10 +18,12 @@ xenstore_libxsd_la_SOURCES = \
 	xenstore/xsd_watch.c xenstore/xsd_watch.h \
 	xenstore/xsd_wire.c xenstore/xsd_wire.h
 xenstore_libxsd_la_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
-xenstore_libxsd_la_LIBADD = common/libcommon.la $(EVENT_LIBS)
+# A user adds common/libcommon.la itself: as one of several parts of a shared library it must come in
+# once only.
+xenstore_libxsd_la_LIBADD = $(EVENT_LIBS)
 
 # The server alone, for tests.
 noinst_PROGRAMS += xenstore/xsd-standalone
 xenstore_xsd_standalone_SOURCES = xenstore/xsd_main.c
 xenstore_xsd_standalone_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
-xenstore_xsd_standalone_LDADD = xenstore/libxsd.la
+xenstore_xsd_standalone_LDADD = xenstore/libxsd.la common/libcommon.la
