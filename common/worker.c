@@ -89,8 +89,7 @@ static uint64_t clock_usec(void)
 static void kick(struct worker *worker)
 {
 	uint64_t one = 1;
-	ssize_t ignored =
-		write(worker->kickfd, &one, sizeof(one)); /* full counter: kicked already */
+	ssize_t ignored = write(worker->kickfd, &one, sizeof(one)); /* full counter: kicked already */
 
 	(void)ignored;
 }
@@ -121,7 +120,7 @@ bool worker_is_self(const struct worker *worker)
 
 int worker_call(struct worker *worker, int (*fn)(void *arg), void *arg)
 {
-	struct command command = {.fn = fn, .arg = arg};
+	struct command command = { .fn = fn, .arg = arg };
 
 	if (worker_is_self(worker))
 		return fn(arg);
@@ -197,7 +196,7 @@ static bool run_round(struct worker *worker)
 
 	if (worker->params.kind == WORKER_POLL) {
 		DL_FOREACH2(worker->registered, work, reg_next)
-		worker_schedule(worker, work);
+			worker_schedule(worker, work);
 	}
 	turns = worker->nr_scheduled;
 	if (!turns)
@@ -263,7 +262,7 @@ static int sleep_msec(const struct worker *worker)
 
 static int epoll_change(struct worker *worker, int op, struct worker_fd *wfd, uint32_t events)
 {
-	struct epoll_event event = {.events = events, .data.ptr = wfd};
+	struct epoll_event event = { .events = events, .data.ptr = wfd };
 
 	return epoll_ctl(worker->epfd, op, wfd->fd, &event) ? -errno : 0;
 }
@@ -388,7 +387,7 @@ static void free_worker(struct worker *worker)
 
 static int open_fds(struct worker *worker)
 {
-	struct epoll_event event = {.events = EPOLLIN, .data.ptr = worker};
+	struct epoll_event event = { .events = EPOLLIN, .data.ptr = worker };
 
 	worker->epfd = epoll_create1(EPOLL_CLOEXEC);
 	if (worker->epfd < 0)

@@ -38,10 +38,10 @@ int xendevicemodel_close(xendevicemodel_handle *dmod)
 }
 
 /* The header's prototypes check the parameters. */
-#define UNSUPPORTED(name, ...)                                                                     \
-	int name(xendevicemodel_handle *dmod, domid_t domid, ##__VA_ARGS__)                        \
-	{                                                                                          \
-		return unsupported();                                                              \
+#define UNSUPPORTED(name, ...)                                              \
+	int name(xendevicemodel_handle *dmod, domid_t domid, ##__VA_ARGS__) \
+	{                                                                   \
+		return unsupported();                                       \
 	}
 
 UNSUPPORTED(xendevicemodel_create_ioreq_server, int handle_bufioreq, ioservid_t *id)

@@ -59,10 +59,9 @@ int xenforeignmemory_restrict(xenforeignmemory_handle *fmem, domid_t domid)
 	return unsupported();
 }
 
-xenforeignmemory_resource_handle *
-xenforeignmemory_map_resource(xenforeignmemory_handle *fmem, domid_t domid, unsigned int type,
-			      unsigned int id, unsigned long frame, unsigned long nr_frames,
-			      void **paddr, int prot, int flags)
+xenforeignmemory_resource_handle *xenforeignmemory_map_resource(
+	xenforeignmemory_handle *fmem, domid_t domid, unsigned int type, unsigned int id,
+	unsigned long frame, unsigned long nr_frames, void **paddr, int prot, int flags)
 {
 	unsupported();
 	return NULL;

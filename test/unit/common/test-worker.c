@@ -410,6 +410,8 @@ START_TEST(a_descriptor_forgotten_in_the_same_batch_does_not_call_back)
 	wait_until(atomic_load(&pair[0].nr_ready) + atomic_load(&pair[1].nr_ready) >= 1);
 	usleep(5000);
 	ck_assert_int_eq(atomic_load(&pair[0].nr_ready) + atomic_load(&pair[1].nr_ready), 1);
+	worker_call(worker, del_fd, &pair[0]);
+	worker_call(worker, del_fd, &pair[1]);
 	close(pair[0].wfd.fd);
 	close(pair[1].wfd.fd);
 }

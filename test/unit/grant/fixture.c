@@ -117,7 +117,7 @@ uint32_t stat_of(const char *name)
 
 void wait_stat(const char *name, uint32_t value)
 {
-	struct timespec pause = { .tv_nsec = 5000000 };
+	struct timespec pause = {.tv_nsec = 5000000};
 
 	for (unsigned tries = 0; tries < 1000; tries++) {
 		if (stat_of(name) == value)
@@ -147,7 +147,7 @@ int copy_status(xengnttab_handle *h, domid_t domid, uint32_t ref, uint32_t offse
 
 bool pending(xenevtchn_handle *xce, int msec)
 {
-	struct pollfd pfd = { .fd = xenevtchn_fd(xce), .events = POLLIN };
+	struct pollfd pfd = {.fd = xenevtchn_fd(xce), .events = POLLIN};
 
 	return poll(&pfd, 1, msec) == 1;
 }

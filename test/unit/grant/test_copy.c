@@ -45,8 +45,8 @@ START_TEST(both_ways_at_any_offset)
 {
 	static const struct {
 		uint32_t offset, len;
-	} rows[] = { { 0, 1 },	  { 0, 64 },   { 1, 63 },     { 0, 4096 },
-		     { 4095, 1 }, { 100, 1514 }, { 2048, 2048 }, { 4096, 0 } };
+	} rows[] = {{0, 1},    {0, 64},	    {1, 63},	  {0, 4096},
+		    {4095, 1}, {100, 1514}, {2048, 2048}, {4096, 0}};
 	uint8_t buf[PAGE];
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
@@ -70,7 +70,7 @@ START_TEST(page_crossing_fails_the_call)
 {
 	static const struct {
 		uint16_t offset, len;
-	} rows[] = { { 1, 4096 }, { 4096, 1 }, { 4095, 2 }, { 0, 4097 }, { 65535, 65535 } };
+	} rows[] = {{1, 4096}, {4096, 1}, {4095, 2}, {0, 4097}, {65535, 65535}};
 	xengnttab_grant_copy_segment_t seg;
 	static uint8_t buf[65536];
 
@@ -95,7 +95,7 @@ END_TEST
 START_TEST(a_segment_needs_a_grant)
 {
 	char from[8] = "x", to[8];
-	xengnttab_grant_copy_segment_t seg = { .source.virt = from, .dest.virt = to, .len = 8 };
+	xengnttab_grant_copy_segment_t seg = {.source.virt = from, .dest.virt = to, .len = 8};
 
 	ck_assert_int_eq(xengnttab_grant_copy(tab, 1, &seg), -1);
 	ck_assert_int_eq(errno, EINVAL);
@@ -106,7 +106,7 @@ END_TEST
 START_TEST(statuses_are_per_segment)
 {
 	xengnttab_grant_copy_segment_t segs[3];
-	char buf[3][8] = { "", "", "" };
+	char buf[3][8] = {"", "", ""};
 
 	strcpy((char *)pages, "first");
 	strcpy((char *)pages + PAGE, "last");
@@ -131,8 +131,8 @@ END_TEST
 static int copy_grants(domid_t from_domid, uint32_t from, domid_t to_domid, uint32_t to)
 {
 	xengnttab_grant_copy_segment_t seg = {
-		.source.foreign = { .ref = from, .domid = from_domid, .offset = 10 },
-		.dest.foreign = { .ref = to, .domid = to_domid, .offset = 20 },
+		.source.foreign = {.ref = from, .domid = from_domid, .offset = 10},
+		.dest.foreign = {.ref = to, .domid = to_domid, .offset = 20},
 		.len = 1000,
 		.flags = GNTCOPY_source_gref | GNTCOPY_dest_gref,
 	};
@@ -171,7 +171,7 @@ START_TEST(source_and_dest_may_be_one_grant)
 	fill(pages, PAGE, 3);
 	ck_assert_int_eq(copy_grants(guest, refs[0], guest, refs[0]), GNTST_okay);
 	ck_assert_uint_eq(pages[20], (uint8_t)(10 * 7 + 3));
-	ck_assert_int_eq(copy_status(tab, guest, refs[0], 0, &(uint8_t){ 1 }, 1, true), 0);
+	ck_assert_int_eq(copy_status(tab, guest, refs[0], 0, &(uint8_t){1}, 1, true), 0);
 }
 END_TEST
 
@@ -205,8 +205,7 @@ START_TEST(guest_cannot_use_what_is_not_granted_to_it)
 	xengnttab_handle *thief = gnttab_of(other);
 	char buf[8];
 
-	ck_assert_int_eq(copy_status(thief, guest, refs[0], 0, buf, 8, false),
-			 GNTST_general_error);
+	ck_assert_int_eq(copy_status(thief, guest, refs[0], 0, buf, 8, false), GNTST_general_error);
 	ck_assert_ptr_null(xengnttab_map_grant_ref(thief, guest, refs[0], PROT_READ));
 	xengnttab_close(thief);
 }
@@ -252,8 +251,8 @@ static void *copy_many(void *arg)
 {
 	struct copier *copier = arg;
 	xengnttab_grant_copy_segment_t seg = {
-		.source.foreign = { .ref = copier->from_ref, .domid = copier->from },
-		.dest.foreign = { .ref = copier->to_ref, .domid = copier->to },
+		.source.foreign = {.ref = copier->from_ref, .domid = copier->from},
+		.dest.foreign = {.ref = copier->to_ref, .domid = copier->to},
 		.len = 4096,
 		.flags = GNTCOPY_source_gref | GNTCOPY_dest_gref,
 	};
@@ -272,11 +271,11 @@ static void *copy_many(void *arg)
 START_TEST(crossing_copies_of_two_processes_do_not_deadlock)
 {
 	xengntshr_handle *shr2 = gntshr_of(other);
-	struct copier a = { guest, other, refs[0], 0, 0 }, b;
+	struct copier a = {guest, other, refs[0], 0, 0}, b;
 	pthread_t threads[2];
 
 	ck_assert_ptr_nonnull(xengntshr_share_pages(shr2, 0, 1, &a.to_ref, 1));
-	b = (struct copier){ other, guest, a.to_ref, refs[0], 0 };
+	b = (struct copier){other, guest, a.to_ref, refs[0], 0};
 	ck_assert_int_eq(pthread_create(&threads[0], NULL, copy_many, &a), 0);
 	ck_assert_int_eq(pthread_create(&threads[1], NULL, copy_many, &b), 0);
 	pthread_join(threads[0], NULL);
@@ -338,11 +337,11 @@ END_TEST
 /* And without knowing where: real copies, killed at random moments. */
 START_TEST(killed_at_any_moment_of_many_copies)
 {
-	struct timespec pause = { .tv_nsec = 1000000 };
+	struct timespec pause = {.tv_nsec = 1000000};
 	char buf[8];
 
 	for (unsigned i = 0; i < 20; i++) {
-		struct copier self = { guest, guest, refs[0], refs[1], 0 };
+		struct copier self = {guest, guest, refs[0], refs[1], 0};
 		pid_t pid = fork();
 
 		if (!pid) {

@@ -18,30 +18,29 @@ static const struct {
 	int read, write; /* status of a copy */
 	bool map_ro, map_rw;
 } rows[] = {
-	{ "writable grant", GTF_permit_access, 0, FRAME, GNTST_okay, GNTST_okay, true, true },
-	{ "read-only grant", GTF_permit_access | GTF_readonly, 0, FRAME, GNTST_okay,
-	  GNTST_general_error, true, false },
-	{ "no grant", GTF_invalid, 0, FRAME, GNTST_general_error, GNTST_general_error, false,
-	  false },
-	{ "transfer grant", GTF_accept_transfer, 0, FRAME, GNTST_general_error,
-	  GNTST_general_error, false, false },
-	{ "transitive grant", GTF_transitive, 0, FRAME, GNTST_general_error, GNTST_general_error,
-	  false, false },
-	{ "sub-page grant", GTF_permit_access | GTF_sub_page, 0, FRAME, GNTST_okay, GNTST_okay,
-	  false, false },
-	{ "granted to another domain", GTF_permit_access, -1, FRAME, GNTST_general_error,
-	  GNTST_general_error, false, false },
-	{ "granted to itself", GTF_permit_access, -2, FRAME, GNTST_general_error,
-	  GNTST_general_error, false, false },
-	{ "marked in use already", GTF_permit_access | GTF_reading | GTF_writing, 0, FRAME,
-	  GNTST_okay, GNTST_okay, true, true },
-	{ "cache attributes", GTF_permit_access | GTF_PWT | GTF_PCD, 0, FRAME, GNTST_okay,
-	  GNTST_okay, true, true },
-	{ "last frame", GTF_permit_access, 0, NR_FRAMES - 1, GNTST_okay, GNTST_okay, true, true },
-	{ "frame behind the last", GTF_permit_access, 0, NR_FRAMES, GNTST_bad_page, GNTST_bad_page,
-	  false, false },
-	{ "frame that would wrap around", GTF_permit_access, 0, UINT32_MAX, GNTST_bad_page,
-	  GNTST_bad_page, false, false },
+	{"writable grant", GTF_permit_access, 0, FRAME, GNTST_okay, GNTST_okay, true, true},
+	{"read-only grant", GTF_permit_access | GTF_readonly, 0, FRAME, GNTST_okay,
+	 GNTST_general_error, true, false},
+	{"no grant", GTF_invalid, 0, FRAME, GNTST_general_error, GNTST_general_error, false, false},
+	{"transfer grant", GTF_accept_transfer, 0, FRAME, GNTST_general_error, GNTST_general_error,
+	 false, false},
+	{"transitive grant", GTF_transitive, 0, FRAME, GNTST_general_error, GNTST_general_error,
+	 false, false},
+	{"sub-page grant", GTF_permit_access | GTF_sub_page, 0, FRAME, GNTST_okay, GNTST_okay,
+	 false, false},
+	{"granted to another domain", GTF_permit_access, -1, FRAME, GNTST_general_error,
+	 GNTST_general_error, false, false},
+	{"granted to itself", GTF_permit_access, -2, FRAME, GNTST_general_error,
+	 GNTST_general_error, false, false},
+	{"marked in use already", GTF_permit_access | GTF_reading | GTF_writing, 0, FRAME,
+	 GNTST_okay, GNTST_okay, true, true},
+	{"cache attributes", GTF_permit_access | GTF_PWT | GTF_PCD, 0, FRAME, GNTST_okay,
+	 GNTST_okay, true, true},
+	{"last frame", GTF_permit_access, 0, NR_FRAMES - 1, GNTST_okay, GNTST_okay, true, true},
+	{"frame behind the last", GTF_permit_access, 0, NR_FRAMES, GNTST_bad_page, GNTST_bad_page,
+	 false, false},
+	{"frame that would wrap around", GTF_permit_access, 0, UINT32_MAX, GNTST_bad_page,
+	 GNTST_bad_page, false, false},
 };
 
 static void write_entry(struct xenemu_guest *memory, int i)
@@ -121,12 +120,17 @@ START_TEST(references_and_domains_out_of_range)
 		uint32_t ref;
 		int status;
 	} bad[] = {
-		{ 1, 32768, GNTST_bad_gntref },	 { 1, UINT32_MAX, GNTST_bad_gntref },
-		{ 77, 8, GNTST_bad_domain },	 { DOMID_IO, 8, GNTST_bad_domain },
-		{ DOMID_XEN, 8, GNTST_bad_domain }, { DOMID_INVALID, 8, GNTST_bad_domain },
-		{ 1, 0, GNTST_general_error },	 { 1, 32767, GNTST_general_error },
+		{1, 32768, GNTST_bad_gntref},
+		{1, UINT32_MAX, GNTST_bad_gntref},
+		{77, 8, GNTST_bad_domain},
+		{DOMID_IO, 8, GNTST_bad_domain},
+		{DOMID_XEN, 8, GNTST_bad_domain},
+		{DOMID_INVALID, 8, GNTST_bad_domain},
+		{1, 0, GNTST_general_error},
+		{1, 32767, GNTST_general_error},
 		/* the same of a domain that grants us nothing at all */
-		{ 2, 32768, GNTST_bad_gntref },	 { 2, 9, GNTST_general_error },
+		{2, 32768, GNTST_bad_gntref},
+		{2, 9, GNTST_general_error},
 	};
 	struct xenemu_guest memory;
 	xengnttab_handle *h = gnttab_of(0);
@@ -155,7 +159,7 @@ START_TEST(reserved_references_are_ordinary_to_their_user)
 
 	guest_memory(guest, &memory);
 	strcpy((char *)memory.frames, "console");
-	memory.table[GNTTAB_RESERVED_CONSOLE] = (struct grant_entry_v1){ GTF_permit_access, 0, 0 };
+	memory.table[GNTTAB_RESERVED_CONSOLE] = (struct grant_entry_v1){GTF_permit_access, 0, 0};
 	ck_assert_int_eq(copy_status(h, guest, GNTTAB_RESERVED_CONSOLE, 0, buf, 8, false),
 			 GNTST_okay);
 	ck_assert_str_eq(buf, "console");

@@ -17,8 +17,10 @@
 
 START_TEST(names_and_numbers)
 {
-	static const char *const bad[] = { "", "1guest", "a/b", "a b", "a\n",
-					   "0123456789012345678901234567890123456789012345678901234567890123" };
+	static const char *const bad[] = {
+		"",    "1guest",
+		"a/b", "a b",
+		"a\n", "0123456789012345678901234567890123456789012345678901234567890123"};
 	struct xenemu_domain_info info;
 	domid_t domid;
 
@@ -90,8 +92,8 @@ END_TEST
 
 START_TEST(guests_have_no_control)
 {
-	struct hv_msg msg = { .op = HV_OPEN, .u.open = { .kind = HV_KIND_CONTROL } };
-	struct sockaddr_un addr = { .sun_family = AF_UNIX };
+	struct hv_msg msg = {.op = HV_OPEN, .u.open = {.kind = HV_KIND_CONTROL}};
+	struct sockaddr_un addr = {.sun_family = AF_UNIX};
 	int fd = socket(AF_UNIX, SOCK_SEQPACKET, 0);
 
 	snprintf(addr.sun_path, sizeof(addr.sun_path), "%s/dom%u/hypervisor.sock", rundir, guest);
@@ -110,20 +112,20 @@ START_TEST(malformed_requests)
 		uint32_t op, kind, nr;
 		size_t len;
 	} rows[] = {
-		{ HV_OPEN, HV_KIND_GNTTAB, 0, 3 },
-		{ HV_OPEN, HV_KIND_GNTTAB, 0, HV_MSG_BYTES(1) },
-		{ HV_OPEN, HV_KIND_GNTTAB, 1, HV_MSG_BYTES(0) },
-		{ HV_OPEN, HV_KIND_GNTTAB, UINT32_MAX, HV_MSG_BYTES(HV_MAX_PAIRS) },
-		{ HV_OPEN, HV_KIND_GNTTAB, HV_MAX_PAIRS, HV_MSG_BYTES(HV_MAX_PAIRS) + 8 },
-		{ HV_NR_OPS, 0, 0, HV_MSG_BYTES(0) },
-		{ UINT32_MAX, 0, 0, HV_MSG_BYTES(0) },
-		{ HV_GNTTAB_MAP, 0, 0, HV_MSG_BYTES(0) }, /* before HV_OPEN */
+		{HV_OPEN, HV_KIND_GNTTAB, 0, 3},
+		{HV_OPEN, HV_KIND_GNTTAB, 0, HV_MSG_BYTES(1)},
+		{HV_OPEN, HV_KIND_GNTTAB, 1, HV_MSG_BYTES(0)},
+		{HV_OPEN, HV_KIND_GNTTAB, UINT32_MAX, HV_MSG_BYTES(HV_MAX_PAIRS)},
+		{HV_OPEN, HV_KIND_GNTTAB, HV_MAX_PAIRS, HV_MSG_BYTES(HV_MAX_PAIRS) + 8},
+		{HV_NR_OPS, 0, 0, HV_MSG_BYTES(0)},
+		{UINT32_MAX, 0, 0, HV_MSG_BYTES(0)},
+		{HV_GNTTAB_MAP, 0, 0, HV_MSG_BYTES(0)}, /* before HV_OPEN */
 	};
 	static union {
 		struct hv_msg msg;
 		char bytes[sizeof(struct hv_msg) + 64];
 	} buf;
-	struct sockaddr_un addr = { .sun_family = AF_UNIX };
+	struct sockaddr_un addr = {.sun_family = AF_UNIX};
 
 	snprintf(addr.sun_path, sizeof(addr.sun_path), "%s/dom%u/hypervisor.sock", rundir, guest);
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
@@ -144,12 +146,14 @@ END_TEST
 
 START_TEST(memory_cannot_be_shrunk_by_its_guest)
 {
-	struct hv_msg msg = { .op = HV_OPEN, .u.open = { .kind = HV_KIND_GNTSHR } };
-	struct sockaddr_un addr = { .sun_family = AF_UNIX };
+	struct hv_msg msg = {.op = HV_OPEN, .u.open = {.kind = HV_KIND_GNTSHR}};
+	struct sockaddr_un addr = {.sun_family = AF_UNIX};
 	char cbuf[CMSG_SPACE(4 * sizeof(int))];
-	struct iovec iov = { &msg, sizeof(msg) };
-	struct msghdr hdr = { .msg_iov = &iov, .msg_iovlen = 1, .msg_control = cbuf,
-			      .msg_controllen = sizeof(cbuf) };
+	struct iovec iov = {&msg, sizeof(msg)};
+	struct msghdr hdr = {.msg_iov = &iov,
+			     .msg_iovlen = 1,
+			     .msg_control = cbuf,
+			     .msg_controllen = sizeof(cbuf)};
 	int fd = socket(AF_UNIX, SOCK_SEQPACKET, 0), fds[2];
 
 	snprintf(addr.sun_path, sizeof(addr.sun_path), "%s/dom%u/hypervisor.sock", rundir, guest);

@@ -47,7 +47,7 @@ END_TEST
 START_TEST(grants_of_several_domains_in_one_range)
 {
 	xengntshr_handle *shr2 = gntshr_of(other);
-	uint32_t refs[2], domids[2] = { guest, other };
+	uint32_t refs[2], domids[2] = {guest, other};
 	char *a = xengntshr_share_pages(shr, 0, 1, &refs[0], 1);
 	char *b = xengntshr_share_pages(shr2, 0, 1, &refs[1], 1), *both;
 
@@ -287,8 +287,8 @@ START_TEST(death_clears_the_byte_and_signals_after_the_port_was_closed)
 		xenevtchn_handle *back = evtchn_of(0);
 		xengnttab_handle *h = gnttab_of(0);
 		int local = xenevtchn_bind_interdomain(back, guest, (evtchn_port_t)port);
-		char *theirs = xengnttab_map_grant_ref_notify(
-			h, guest, ref, PROT_READ | PROT_WRITE, 9, (evtchn_port_t)local);
+		char *theirs = xengnttab_map_grant_ref_notify(h, guest, ref, PROT_READ | PROT_WRITE,
+							      9, (evtchn_port_t)local);
 
 		theirs[9] = 1;
 		theirs[10] = 1;

@@ -585,11 +585,14 @@ END_TEST
 static void *scribble(void *arg)
 {
 	volatile bool *stop = arg;
+	netif_tx_back_ring_t at;
 	uint64_t state = 5;
+
+	BACK_RING_ATTACH(&at, &shared.sring, 0, 4096);
 
 	while (!*stop) {
 		for (unsigned i = 0; i < 256; i++)
-			*(volatile netif_tx_request_t *)&shared.sring.ring[i].req =
+			*(volatile netif_tx_request_t *)RING_GET_REQUEST(&at, i) =
 				random_slot(&state);
 	}
 	return NULL;
