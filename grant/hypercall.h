@@ -50,6 +50,7 @@ enum hv_op {
 	HV_EVTCHN_CLOSE,
 	HV_EVTCHN_RESTRICT,
 	HV_DOMAIN_CREATE,
+	HV_DOMAIN_UNPAUSE, /* it is built: show it to those who look for it by name */
 	HV_DOMAIN_DESTROY,
 	HV_DOMAIN_INFO, /* the first domain with at least this domid */
 	HV_DOMAIN_WAIT, /* the reply comes when the domain is gone */
@@ -120,7 +121,7 @@ struct hv_msg {
 		} evtchn; /* fds: the one that wakes us, the one that wakes the peer */
 		struct {
 			uint32_t domid;
-			uint32_t alive;
+			uint32_t building;
 			uint32_t lifetime; /* create: destroy it when this connection ends */
 			int32_t pid;
 			char name[HV_NAME_BYTES];
