@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <xentoolcore.h>
 
 #include "test/unit/grant/fixture.h"
 
@@ -360,6 +361,42 @@ START_TEST(virq_of_a_domains_death)
 }
 END_TEST
 
+START_TEST(what_is_not_supported)
+{
+	xengnttab_handle *tab = gnttab_of(0);
+	uint32_t number = 0;
+
+	errno = 0;
+	ck_assert_ptr_null(xenevtchn_fdopen(NULL, 0, 0));
+	ck_assert_int_eq(errno, ENOSYS);
+	ck_assert_ptr_null(xenevtchn_open(NULL, 0x100));
+	ck_assert_int_eq(errno, EINVAL);
+	ck_assert_int_eq(xengnttab_dmabuf_exp_from_refs(tab, guest, 0, 1, &number, &number), -1);
+	ck_assert_int_eq(errno, ENOTTY);
+	ck_assert_int_eq(xengnttab_dmabuf_imp_release(tab, 0), -1);
+	xengnttab_close(tab);
+}
+END_TEST
+
+START_TEST(all_handles_restricted)
+{
+	xengnttab_handle *tab = gnttab_of(0);
+
+	ck_assert_int_eq(xentoolcore_restrict_all(guest), 0);
+	ck_assert_ptr_null(xengnttab_map_grant_ref(tab, guest, 8, 1));
+	ck_assert_int_eq(errno, EACCES);
+	ck_assert_int_eq(xengnttab_grant_copy(tab, 0, NULL), -1);
+	ck_assert_int_eq(errno, EACCES);
+	ck_assert_int_eq(xenevtchn_bind_unbound_port(back, other), -1);
+	ck_assert_int_eq(errno, EACCES);
+	xengnttab_close(tab);
+	/* those opened later are not */
+	tab = gnttab_of(0);
+	ck_assert_int_eq(xengnttab_grant_copy(tab, 0, NULL), 0);
+	xengnttab_close(tab);
+}
+END_TEST
+
 START_TEST(lost_and_spurious_events)
 {
 	unsigned seen = 0;
@@ -397,6 +434,8 @@ TCase *tcase_evtchn(void)
 	tcase_add_test(tc, dead_domain_leaves_the_peer_unbound);
 	tcase_add_test(tc, restricted_handle);
 	tcase_add_test(tc, virq_of_a_domains_death);
+	tcase_add_test(tc, what_is_not_supported);
+	tcase_add_test(tc, all_handles_restricted);
 	tcase_add_test(tc, lost_and_spurious_events);
 	return tc;
 }

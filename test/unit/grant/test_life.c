@@ -72,7 +72,8 @@ START_TEST(domain_dies_with_its_process)
 		domid_t domid;
 
 		if (xenemu_control_open(rundir, &own) ||
-		    xenemu_domain_create(own, "brief", true, &domid))
+		    xenemu_domain_create(own, "brief", true, &domid) ||
+		    xenemu_domain_unpause(own, domid))
 			_exit(1);
 		pause();
 	}

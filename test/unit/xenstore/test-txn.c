@@ -211,6 +211,17 @@ START_TEST(a_transaction_conflicts_only_where_it_has_been)
 }
 END_TEST
 
+START_TEST(what_a_refusal_depends_on_can_conflict)
+{
+	struct xsd_txn *txn = begin();
+
+	/* Whether the node's absence may be told depends on the directory. */
+	ck_assert_int_eq(get_error(in(txn, 5), "/d/a"), -EACCES);
+	chmod_node(as(0), "/d", "r0");
+	ck_assert_int_eq(commit_as(txn, 5), -EAGAIN);
+}
+END_TEST
+
 START_TEST(of_two_transactions_on_a_node_the_second_conflicts)
 {
 	struct xsd_txn *one = begin(), *two = begin();
@@ -404,6 +415,7 @@ TCase *txn_tcase(void)
 	tcase_add_test(tcase, an_aborted_transaction_has_not_happened);
 	tcase_add_loop_test(tcase, a_transaction_conflicts_only_where_it_has_been, 0,
 			    ARRAY_SIZE(conflicts));
+	tcase_add_test(tcase, what_a_refusal_depends_on_can_conflict);
 	tcase_add_test(tcase, of_two_transactions_on_a_node_the_second_conflicts);
 	tcase_add_test(tcase, transactions_in_different_places_both_commit);
 	tcase_add_test(tcase, a_node_removed_and_made_again_is_a_new_one);
