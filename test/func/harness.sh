@@ -90,13 +90,14 @@ gone()
 # it NAME FUNCTION [ARGUMENT...]
 it()
 {
-	local name=$1 status log
+	local name=$1 status log mounts
 	shift
 
 	CASES=$((CASES + 1))
 	RUN=$HARNESS_DIR/$CASES
 	log=$RUN/case.log
 	mkdir -p "$RUN"
+	mounts=$(findmnt -rno TARGET)
 	(
 		trap case_end EXIT
 		set -e
@@ -111,13 +112,17 @@ it()
 		show_logs "$RUN"
 	fi
 	ip -all netns delete
+	# Mounts of the case; the latest first.
+	findmnt -rno TARGET | tac | grep -vxF "$mounts" | while read -r mount; do
+		umount -l "$mount"
+	done
 }
 
 show_logs()
 {
 	local log
 
-	for log in "$1"/*.log; do
+	for log in "$1"/case.log "$1"/netbackd.log "$1"/xenemu.log "$1"/g1.log; do
 		[ ! -s "$log" ] || { echo "  --- ${log##*/}" && tail -n 25 "$log" | sed 's/^/  /'; }
 	done
 }
@@ -223,11 +228,38 @@ agree()
 	wait_for 10 both_ends_agree "$1" "$2" || fail "$1: $(both_ends_agree "$1" "$2")"
 }
 
+no_guest()
+{
+	! guest_domid "$1"
+}
+
+no_vifs()
+{
+	[ "$(netbackctl stats --json | jq '.vifs | length')" = 0 ]
+}
+
 # ---- what must not grow ----
 
+# What the first guest leaves on purpose: libxl's /libxl and /vm. To be done before footprints are
+# compared.
+warm_up()
+{
+	tap_guest warm 99
+	ping_from warm
+	xenemu destroy warm
+	wait_for 10 no_vifs
+	wait_for 10 no_guest warm
+}
+
+# Without the memory files of domains, which the emulated libraries keep as long as a domain lives.
 nr_fds()
 {
-	find "/proc/$1/fd" -mindepth 1 | wc -l
+	find "/proc/$1/fd" -mindepth 1 ! -lname '*memfd:xen-domain*' | wc -l
+}
+
+nr_domain_memories()
+{
+	find "/proc/$1/fd" -mindepth 1 -lname '*memfd:xen-domain*' | wc -l
 }
 
 rss_kib()
