@@ -2,3 +2,4 @@
 dist_man_MANS += docs/xenemu.1
 dist_man_MANS += docs/netbackd.8 docs/netbackctl.8
 dist_man_MANS += docs/netfront.8
+EXTRA_DIST += docs/decisions.md
