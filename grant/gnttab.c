@@ -12,9 +12,9 @@
 #include <unistd.h>
 #include <xengnttab.h>
 
-#define NONE		  UINT32_MAX
-#define AGAIN_TRIES	  1000
-#define AGAIN_PAUSE_USEC  1000
+#define NONE		 UINT32_MAX
+#define AGAIN_TRIES	 1000
+#define AGAIN_PAUSE_USEC 1000
 
 static int fail(int err)
 {
@@ -26,7 +26,8 @@ static int fail(int err)
 
 static void *map_journal(int fd)
 {
-	void *mem = mmap(NULL, sizeof(struct hv_journal), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	void *mem =
+		mmap(NULL, sizeof(struct hv_journal), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 
 	return mem == MAP_FAILED ? NULL : mem;
 }
@@ -129,8 +130,8 @@ static struct foreign *foreign_new(const struct hv_msg *msg, const struct client
 
 	if (!foreign)
 		return NULL;
-	foreign->memory = mmap(NULL, hv_memory_bytes(nr_entries, nr_frames), prot, MAP_SHARED,
-			       fds->fd[0], 0);
+	foreign->memory =
+		mmap(NULL, hv_memory_bytes(nr_entries, nr_frames), prot, MAP_SHARED, fds->fd[0], 0);
 	if (foreign->memory == MAP_FAILED)
 		goto fail;
 	active = mmap(NULL, hv_active_bytes(nr_entries), prot, MAP_SHARED, fds->fd[1], 0);
@@ -155,25 +156,34 @@ fail:
 	return NULL;
 }
 
-/* Also takes a dead domain out: its number may belong to another by now. */
-static struct foreign *foreign_lookup(struct xengntdev_handle *h, domid_t domid)
+/* Take the dead domains out: their numbers may belong to others by now. */
+static void foreign_sweep(struct xengntdev_handle *h, unsigned bucket)
 {
-	struct foreign **link = &h->buckets[domid % FOREIGN_BUCKETS], *foreign;
+	struct foreign **link = &h->buckets[bucket], *foreign;
 
 	while ((foreign = *link)) {
-		if (READ_ONCE(foreign->header->dead)) {
-			*link = foreign->next;
-			if (h->last == foreign)
-				h->last = NULL;
-			foreign->next = h->buried;
-			h->buried = foreign;
+		if (!READ_ONCE(foreign->header->dead)) {
+			link = &foreign->next;
 			continue;
 		}
-		if (foreign->domid == domid)
-			return foreign;
-		link = &foreign->next;
+		*link = foreign->next;
+		if (h->last == foreign)
+			h->last = NULL;
+		foreign->next = h->buried;
+		h->buried = foreign;
 	}
-	return NULL;
+}
+
+static struct foreign *foreign_lookup(struct xengntdev_handle *h, domid_t domid)
+{
+	unsigned bucket = domid % FOREIGN_BUCKETS;
+	struct foreign *foreign;
+
+	foreign_sweep(h, bucket);
+	foreign = h->buckets[bucket];
+	while (foreign && foreign->domid != domid)
+		foreign = foreign->next;
+	return foreign;
 }
 
 int16_t foreign_attach(struct xengntdev_handle *h, uint32_t domid, uint32_t ref,
@@ -191,6 +201,9 @@ int16_t foreign_attach(struct xengntdev_handle *h, uint32_t domid, uint32_t ref,
 	h->last = NULL;
 	foreign = foreign_lookup(h, (domid_t)domid);
 	if (!foreign) {
+		/* Whatever their numbers, so that memory of the dead does not pile up. */
+		for (unsigned i = 0; i < FOREIGN_BUCKETS; i++)
+			foreign_sweep(h, i);
 		memset(&msg, 0, HV_MSG_BYTES(0));
 		msg.op = HV_GNTTAB_ATTACH;
 		msg.u.attach.domid = domid;
@@ -199,8 +212,8 @@ int16_t foreign_attach(struct xengntdev_handle *h, uint32_t domid, uint32_t ref,
 			return err == -ESRCH ? GNTST_bad_domain : GNTST_general_error;
 		if (fds.nr != 2) {
 			client_close_fds(&fds);
-			return ref < msg.u.attach.nr_entries ? GNTST_general_error :
-							       GNTST_bad_gntref;
+			return ref < msg.u.attach.nr_entries ? GNTST_general_error
+							     : GNTST_bad_gntref;
 		}
 		foreign = foreign_new(&msg, &fds);
 		if (!foreign) {
@@ -303,7 +316,7 @@ static int request_map(struct xengntdev_handle *h, struct hv_msg *msg, uint32_t 
 		msg->u.map.readonly = !(prot & PROT_WRITE);
 		msg->nr = nr;
 		for (uint32_t i = 0; i < nr; i++)
-			msg->pairs[i] = (struct hv_pair){ domids[i * domids_step], refs[i] };
+			msg->pairs[i] = (struct hv_pair){domids[i * domids_step], refs[i]};
 		err = client_call(&h->client, msg, NULL);
 		if (err != -EAGAIN)
 			return err;
