@@ -7,12 +7,14 @@ netback_libnetback_la_SOURCES = \
 	netback/counter.h \
 	netback/csum.c netback/csum.h \
 	netback/group.c netback/group.h netback/group_private.h \
+	netback/link.c netback/link.h \
 	netback/pending.c netback/pending.h \
 	netback/port.c netback/port.h netback/port_ops.h \
 	netback/port_load.c \
 	netback/port_tap.c \
 	netback/queue.c netback/queue.h \
 	netback/rx.c netback/rxpkt.c netback/rxpkt.h \
+	netback/tap.c netback/tap.h \
 	netback/tx.c netback/txpkt.c netback/txpkt.h \
 	netback/xtl.c netback/xtl.h
 netback_libnetback_la_CFLAGS = $(AM_CFLAGS) $(XENGNTTAB_CFLAGS) $(XENEVTCHN_CFLAGS) $(XENTOOLLOG_CFLAGS)
