@@ -121,32 +121,29 @@ static int message_error(const struct nlmsghdr *message)
 	return message->nlmsg_len < NLMSG_LENGTH(sizeof(*error)) ? -EPROTO : error->error;
 }
 
-/* Return: 1 to go on; 0 at the end of the answer; -errno, or what @each returned. */
-static int take_message(const struct nlmsghdr *message,
+/* @more: is there more to come? Return: 0; -errno; what @each returned. */
+static int take_message(const struct nlmsghdr *message, bool *more,
 			int (*each)(const struct link_info *link, void *arg), void *arg)
 {
 	struct link_info link;
-	int ret;
 
+	*more = false;
 	if (message->nlmsg_type == NLMSG_ERROR)
 		return message_error(message);
 	if (message->nlmsg_type == NLMSG_DONE)
 		return 0;
-	if (!parse(message, &link))
-		return 1;
-	ret = each(&link, arg);
-	if (ret)
-		return ret;
-	return message->nlmsg_flags & NLM_F_MULTI ? 1 : 0;
+	*more = message->nlmsg_flags & NLM_F_MULTI;
+	return parse(message, &link) ? each(&link, arg) : 0;
 }
 
 static int take_answer(int fd, int (*each)(const struct link_info *link, void *arg), void *arg)
 {
 	char buffer[ANSWER_BYTES] __attribute__((aligned(NLMSG_ALIGNTO)));
 	const struct nlmsghdr *message;
-	int ret = 1;
+	bool more = true;
+	int ret = 0;
 
-	while (ret == 1) {
+	while (more && !ret) {
 		ssize_t got = recv(fd, buffer, sizeof(buffer), 0);
 		size_t left = (size_t)got;
 
@@ -155,9 +152,9 @@ static int take_answer(int fd, int (*each)(const struct link_info *link, void *a
 				return -errno;
 			continue;
 		}
-		for (message = (const struct nlmsghdr *)buffer; ret == 1 && NLMSG_OK(message, left);
-		     message = NLMSG_NEXT(message, left))
-			ret = take_message(message, each, arg);
+		for (message = (const struct nlmsghdr *)buffer;
+		     more && !ret && NLMSG_OK(message, left); message = NLMSG_NEXT(message, left))
+			ret = take_message(message, &more, each, arg);
 	}
 	return ret;
 }

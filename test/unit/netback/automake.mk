@@ -36,6 +36,7 @@ test_unit_netback_test_netbk_SOURCES = \
 	test/unit/netback/netbk_port.c \
 	test/unit/netback/netbk_rxpkt.c \
 	test/unit/netback/netbk_suites.h \
+	test/unit/netback/netbk_tap.c \
 	test/unit/netback/netbk_txpkt.c \
 	test/unit/netback/test-netbk.c
 test_unit_netback_test_netbk_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS) $(XENGNTTAB_CFLAGS) \
