@@ -22,6 +22,7 @@
 
 #include "common/compiler.h"
 #include "netback/backend.h"
+#include "netback/notify.h"
 
 #define BACKEND_ROOT  "backend/vif"
 #define TOKEN_BACKEND "backend"
@@ -283,11 +284,31 @@ static void on_leave(evutil_socket_t sig, short what, void *arg)
 
 static void on_hangup(evutil_socket_t sig, short what, void *arg)
 {
-	int ret = log_reopen();
+	int ret;
 
+	notify_reloading();
+	ret = log_reopen();
 	if (ret)
 		log_err("cannot open the log file anew: %s; going on with the old one",
 			strerror(-ret));
+	notify_ready("Serving vifs");
+}
+
+/*
+ * A toolstack gives vifs to dom0 and to driver domains; of the latter it makes a "libxl" directory
+ * for what runs in there, and one "backend" with the first device, if it was there before us.
+ */
+static int check_may_serve(const struct control *control)
+{
+	struct xs_handle *xs = control->host.xs;
+
+	if (!control->host.domid || xenbus_exists(xs, XBT_NULL, "libxl", NULL) ||
+	    xenbus_exists(xs, XBT_NULL, "backend", NULL))
+		return 0;
+	log_err("domain %u is neither dom0 nor a driver domain; run netbackd in one of them, or "
+		"set driver_domain=1 in this domain's configuration and create it anew",
+		control->host.domid);
+	return -EPERM;
 }
 
 static int open_xenstore(struct control *control)
@@ -312,7 +333,7 @@ static int open_xenstore(struct control *control)
 		return ret;
 	}
 	control->host.domid = (uint32_t)ret;
-	return 0;
+	return check_may_serve(control);
 }
 
 static int device_error(const char *device, const char *module, int err)

@@ -21,6 +21,7 @@
 #include <xengnttab.h>
 
 #include "common/compiler.h"
+#include "common/log.h"
 #include "common/worker.h"
 #include "netback/copy.h"
 #include "netback/group.h"
@@ -71,6 +72,7 @@ struct xenvif_queue {
 	void (*fatal_cb)(struct xenvif_queue *queue, enum xenvif_fatal why, void *arg);
 	void *fatal_arg;
 	bool connected;
+	struct log_limit log_limit; /* a guest can have it connect in vain, over and over */
 
 	/* Set by the control thread while the queue is on no worker. */
 	char name[32];

@@ -7,6 +7,7 @@ test_unit_netback_test_netback_SOURCES = \
 	test/unit/netback/test-conf.c \
 	test/unit/netback/test-ctl.c \
 	test/unit/netback/test-frontend.c \
+	test/unit/netback/test-notify.c \
 	test/unit/netback/test-state.c \
 	test/unit/netback/test-vifs.c
 test_unit_netback_test_netback_CFLAGS = $(netback_libnetctl_la_CFLAGS) $(CHECK_CFLAGS)
