@@ -93,7 +93,8 @@ static void set_phase(struct netfront *nf, enum phase phase)
 
 static void arm_close_timer(struct netfront *nf)
 {
-	struct timeval wait = {NETFRONT_CLOSE_MSEC / 1000, NETFRONT_CLOSE_MSEC % 1000 * 1000};
+	unsigned msec = nf->params.close_msec ? nf->params.close_msec : NETFRONT_CLOSE_MSEC;
+	struct timeval wait = {msec / 1000, msec % 1000 * 1000};
 
 	evtimer_add(nf->close_timer, &wait);
 }

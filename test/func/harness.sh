@@ -46,6 +46,8 @@ harness_outside()
 
 [ -n "${HARNESS_DIR:-}" ] || harness_outside "$@"
 
+exec 3>&1
+
 network_start || exit 1
 CASES=0
 FAILED=0
@@ -116,6 +118,31 @@ it()
 	findmnt -rno TARGET | tac | grep -vxF "$mounts" | while read -r mount; do
 		umount -l "$mount"
 	done
+}
+
+# row NAME FUNCTION [ARGUMENT...]: a part of a case that is counted by itself, and does not end the
+# case if it fails; rows_hold does that in the end. What it starts stays until the case ends.
+ROWS_FAILED=
+row()
+{
+	local name=$1 status
+	shift
+
+	set +e
+	(set -e && "$@") >"$RUN/row.log" 2>&1
+	status=$?
+	set -e
+	if [ $status = 0 ]; then
+		echo "ok $name" >&3
+	else
+		ROWS_FAILED+=" $name"
+		{ echo "not ok $name" && tail -n 15 "$RUN/row.log" | sed 's/^/  /'; } >&3
+	fi
+}
+
+rows_hold()
+{
+	[ -z "$ROWS_FAILED" ] || fail "these failed:$ROWS_FAILED"
 }
 
 show_logs()
