@@ -27,6 +27,7 @@
 #define NR_QUEUES 1u
 /* Watch events taken before anything else gets a turn. */
 #define WATCH_BATCH 64
+#define ALIVE_SEC   2
 /* While spinning, look at the file descriptors only every so many passes. */
 #define SPIN_PASSES 32
 
@@ -46,7 +47,7 @@ struct netfront {
 	struct netfront_side *side;
 	struct xs_handle *xs;
 	struct netfront_hv hv;
-	struct event *xs_event, *evtchn_event, *close_timer, *wait_timer;
+	struct event *xs_event, *evtchn_event, *close_timer, *wait_timer, *alive_timer;
 	char dir[XENBUS_PATH_BYTES];
 
 	/* As last seen in the store. */
@@ -396,26 +397,44 @@ static void step(struct netfront *nf)
 
 /* ---- events ---- */
 
+static void store_lost(struct netfront *nf, int err)
+{
+	log_err("vif %u: lost the connection to xenstored: %s", nf->params.vif, strerror(-err));
+	fail(nf, err);
+	nf->running = false;
+}
+
 static void watch_fired(evutil_socket_t fd, short what, void *arg)
 {
 	struct netfront *nf = arg;
 	int left = WATCH_BATCH;
-	bool any = false;
 	char **event;
 
-	errno = 0;
-	while (left-- && (event = xs_check_watch(nf->xs))) {
+	while (left && (event = xs_check_watch(nf->xs))) {
 		free(event);
-		any = true;
+		left--;
 	}
-	if (!any && errno && errno != EAGAIN && errno != EINTR) {
-		log_err("vif %u: the connection to xenstored broke: %s", nf->params.vif,
-			strerror(errno));
-		fail(nf, -EPIPE);
-		nf->running = false;
+	if (left && errno != EAGAIN) {
+		store_lost(nf, -errno);
 		return;
 	}
+	/* There may be more without the descriptor saying so again. */
+	if (!left)
+		event_active(nf->xs_event, EV_READ, 0);
 	step(nf);
+}
+
+/*
+ * When xenstored goes away libxenstore closes its socket, but the pipe it has us wait for stays
+ * silent. So ask for something now and then.
+ */
+static void check_store(evutil_socket_t fd, short what, void *arg)
+{
+	struct netfront *nf = arg;
+	int err = xenbus_domid(nf->xs);
+
+	if (err < 0 && err != -ENOENT && err != -EACCES && err != -EAGAIN && err != -ENOMEM)
+		store_lost(nf, err);
 }
 
 static void close_timed_out(evutil_socket_t fd, short what, void *arg)
@@ -504,15 +523,21 @@ static int open_store(struct netfront *nf)
 
 static int open_events(struct netfront *nf)
 {
+	static const struct timeval alive = {.tv_sec = ALIVE_SEC};
 	short flags = EV_READ | EV_PERSIST;
 
 	nf->xs_event = event_new(nf->base, xs_fileno(nf->xs), flags, watch_fired, nf);
 	nf->evtchn_event = event_new(nf->base, xenevtchn_fd(nf->hv.evtchn), flags, event_fired, nf);
 	nf->close_timer = evtimer_new(nf->base, close_timed_out, nf);
 	nf->wait_timer = evtimer_new(nf->base, wait_timed_out, nf);
-	if (!nf->xs_event || !nf->evtchn_event || !nf->close_timer || !nf->wait_timer)
+	nf->alive_timer = event_new(nf->base, -1, EV_PERSIST, check_store, nf);
+	if (!nf->xs_event || !nf->evtchn_event || !nf->close_timer || !nf->wait_timer ||
+	    !nf->alive_timer)
 		return -ENOMEM;
-	return event_add(nf->xs_event, NULL) || event_add(nf->evtchn_event, NULL) ? -ENOMEM : 0;
+	if (event_add(nf->xs_event, NULL) || event_add(nf->evtchn_event, NULL) ||
+	    event_add(nf->alive_timer, &alive))
+		return -ENOMEM;
+	return 0;
 }
 
 int netfront_new(const struct netfront_params *params, struct event_base *base,
@@ -558,6 +583,7 @@ void netfront_free(struct netfront *nf)
 	if (!nf)
 		return;
 	disconnect(nf);
+	free_event(nf->alive_timer);
 	free_event(nf->wait_timer);
 	free_event(nf->close_timer);
 	free_event(nf->evtchn_event);
