@@ -96,7 +96,6 @@ struct hv_msg {
 			uint32_t domid; /* reply */
 			uint32_t owner; /* reply, gnttab: what goes into a locked active word */
 			uint32_t nr_entries, nr_frames; /* reply: of this domain */
-			uint32_t nr_ports;
 		} open; /* fds: machine page; then gnttab: journal; gntshr: own memory */
 		struct {
 			uint32_t domid;
@@ -108,7 +107,7 @@ struct hv_msg {
 			int32_t gnt_status; /* reply: GNTST_* of the first that failed */
 		} map;
 		struct {
-			uint32_t domid, count, writable;
+			uint32_t count;
 			uint32_t group; /* reply */
 		} share;
 		struct {

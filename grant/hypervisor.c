@@ -108,7 +108,6 @@ static int op_open(struct conn *conn, struct hv_msg *msg, struct reply_fds *fds)
 	msg->u.open.domid = domain->domid;
 	msg->u.open.nr_entries = domain->view.nr_entries;
 	msg->u.open.nr_frames = domain->view.nr_frames;
-	msg->u.open.nr_ports = domain->nr_ports;
 	/* The caller closes what is in @fds, so each is a duplicate. */
 	fd = dup(conn->machine->page_fd);
 	if (fd < 0)

@@ -69,6 +69,7 @@ static void connect_link(struct link *link, const char *dir, const char *name)
 {
 	struct sockaddr_un addr = {.sun_family = AF_UNIX};
 	struct timeval patience = {.tv_sec = 20};
+	unsigned tries = 0;
 
 	snprintf(addr.sun_path, sizeof(addr.sun_path), "%s/%s", dir, name);
 	link->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
