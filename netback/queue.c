@@ -268,6 +268,7 @@ static void reset_connection(struct xenvif_queue *queue)
 {
 	queue->stopped = false;
 	queue->rx_stalled = false;
+	queue->rx_poll_usec = 0;
 	queue->tx_work.deficit = queue->rx_work.deficit = 0;
 	queue->rx_frame_max = rxpkt_frame_max(&queue->params.features);
 }

@@ -20,7 +20,7 @@ static atomic_int nr_flushes, nr_starts, nr_stops;
 
 #define wait_until(cond)                                                  \
 	do {                                                              \
-		for (int tries_ = 0; !(cond) && tries_ < 50000; tries_++) \
+		for (int tries_ = 0; !(cond) && tries_ < 200000; tries_++) \
 			usleep(100);                                      \
 		ck_assert(cond);                                          \
 	} while (0)

@@ -391,6 +391,18 @@ START_TEST(a_child_removed_and_then_written_fires_above_as_well)
 }
 END_TEST
 
+START_TEST(a_child_written_and_then_removed_fires_above_as_well)
+{
+	struct xsd_txn *txn = begin();
+
+	record(&dom0, "/d/a", "t");
+	put(in(txn, 0), "/d/a/x", "v");
+	rm(in(txn, 0), "/d/a");
+	ck_assert_int_eq(commit(txn), 0);
+	expect_log(&dom0, "/d/a/x t\n/d/a t\n");
+}
+END_TEST
+
 START_TEST(a_commit_is_told_only_to_those_who_may_know)
 {
 	struct xsd_txn *txn = begin();
@@ -480,6 +492,7 @@ TCase *watch_tcase(void)
 	tcase_add_test(tcase, a_removal_in_a_transaction_fires_as_one_outside);
 	tcase_add_test(tcase, what_came_and_went_in_a_transaction_fires_nothing);
 	tcase_add_test(tcase, a_child_removed_and_then_written_fires_above_as_well);
+	tcase_add_test(tcase, a_child_written_and_then_removed_fires_above_as_well);
 	tcase_add_test(tcase, a_commit_is_told_only_to_those_who_may_know);
 	tcase_add_test(tcase, special_events_go_to_their_watches_only);
 	tcase_add_test(tcase, special_events_are_dom0s_unless_it_lets_others);
