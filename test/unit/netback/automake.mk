@@ -18,7 +18,7 @@ check_PROGRAMS += test/unit/netback/test-backend
 TESTS += test/unit/netback/test-backend
 test_unit_netback_test_backend_SOURCES = \
 	test/unit/netback/fake_datapath.c test/unit/netback/fake_datapath.h \
-	test/unit/netback/test-backend.c netback/xtl.c
+	test/unit/netback/test-backend.c
 test_unit_netback_test_backend_CFLAGS = $(netback_libnetctl_la_CFLAGS) $(CHECK_CFLAGS)
 test_unit_netback_test_backend_LDADD = netback/libnetctl.la xenstore/libxsd.la \
 	common/libcommon.la $(CHECK_LIBS)
