@@ -120,8 +120,9 @@ static inline int16_t grant_claim(const struct grant_view *view, uint32_t ref, u
 	if (unlikely(pinned) && (ACTIVE_DOMID(word) != domid || ACTIVE_OVERFLOW(word)))
 		return GNTST_general_error;
 	if (unlikely(pinned) && (readonly || ACTIVE_WRITERS(word))) {
+		/* A guest that grants itself something may write its own active table. */
 		*frame = ACTIVE_FRAME(word);
-		return GNTST_okay;
+		return likely(*frame < view->nr_frames) ? GNTST_okay : GNTST_bad_page;
 	}
 	status = grant_set_status(entry, domid, mask, readonly, pinned);
 	if (unlikely(status != GNTST_okay))
