@@ -19,6 +19,7 @@ struct conf {
 	struct netbk_groups_params groups;
 	enum port_kind port;
 	bool foreground;
+	bool close_on_exit; /* guests see the vifs closed; else nothing, for the next daemon */
 	enum log_level log_level;
 	/* These point into argv. */
 	const char *ctl_socket;

@@ -35,6 +35,10 @@ struct port_ops {
 	int (*open)(struct port *port);
 	/* Let go of everything; the struct itself is the caller's. */
 	void (*close)(struct port *port);
+	/* As close, but what others see of it stays for the next daemon. NULL: as close. */
+	void (*leave)(struct port *port);
+	/* The network device's name. NULL: has none. */
+	int (*device)(const struct port *port, char name[IFNAMSIZ]);
 	int (*set_queues)(struct port *port, unsigned nr_queues,
 			  const struct xenvif_features *features);
 	void (*set_carrier)(struct port *port, int up);
@@ -62,6 +66,7 @@ struct port {
 	const struct port_ops *ops;
 	enum port_kind kind;
 	struct port_params params;
+	bool adopted;	    /* an earlier daemon's; set by open */
 	unsigned nr_queues; /* of the connection; constant while queues are connected */
 };
 

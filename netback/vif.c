@@ -260,10 +260,12 @@ int xenvif_identify(struct xenvif *vif, uint64_t generation)
 	return 0;
 }
 
-int xenvif_open_port(struct xenvif *vif)
+int xenvif_open_port(struct xenvif *vif, bool adopt)
 {
 	struct port_params params = {
 		.kind = vif->host->port,
+		.backend_domid = vif->host->domid,
+		.adopt = adopt,
 		.nr_queues_max = XENVIF_QUEUES_OFFERED,
 	};
 	int ret;
@@ -419,10 +421,22 @@ int xenvif_connect(struct xenvif *vif)
 	return 0;
 }
 
-void xenvif_disconnect(struct xenvif *vif)
+static void disconnect_queues(struct xenvif *vif)
 {
 	for (unsigned i = 0; i < vif->nr_queues; i++)
 		xenvif_queue_disconnect(vif->queues[i]);
+}
+
+void xenvif_leave(struct xenvif *vif)
+{
+	disconnect_queues(vif);
+	port_leave(vif->port);
+	vif->port = NULL;
+}
+
+void xenvif_disconnect(struct xenvif *vif)
+{
+	disconnect_queues(vif);
 	if (vif->port)
 		port_set_carrier(vif->port, 0);
 	/* No queue, no report: what is left here is of the connection that has ended. */

@@ -7,6 +7,7 @@ functional_tests = \
 	test/func/hotplug \
 	test/func/life-cycle \
 	test/func/many-guests \
+	test/func/restart \
 	test/func/rogue-frontends \
 	test/func/traffic
 TESTS += $(functional_tests)
