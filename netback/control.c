@@ -438,9 +438,13 @@ int control_start(struct control *control)
 		log_err("cannot make the event loop: %s", strerror(errno));
 		return -ENOMEM;
 	}
-	/* The first event of this watch comes at once: the devices there are already. */
+	/*
+	 * The first event of this watch comes at once: the devices there are already. Of domains
+	 * that are gone only dom0 is sure to hear; a driver domain sees their directories go.
+	 */
 	if (!xs_watch(control->host.xs, BACKEND_ROOT, TOKEN_BACKEND) ||
-	    !xs_watch(control->host.xs, "@releaseDomain", TOKEN_RELEASE)) {
+	    (!xs_watch(control->host.xs, "@releaseDomain", TOKEN_RELEASE) &&
+	     !control->host.domid)) {
 		err = errno ? errno : EIO;
 		log_err("cannot watch xenstore: %s", strerror(err));
 		return -err;

@@ -233,7 +233,10 @@ static int watch_frontend(struct xenvif *vif, uint64_t generation)
 	snprintf(token, sizeof(token), "%u/%u/%llu", vif->key.domid, vif->key.devid,
 		 (unsigned long long)generation);
 	if (xenbus_path(path, "%s/state", vif->frontend) || !xs_watch(vif->host->xs, path, token)) {
-		xenvif_set_error(vif, "cannot watch the frontend: %s", strerror(errno));
+		xenvif_set_error(vif, "cannot watch the frontend: %s",
+				 errno == E2BIG ? "this domain has used up its quota of watches "
+						  "(raise it: xenstored --watch-nb)"
+						: strerror(errno));
 		return errno ? -errno : -EIO;
 	}
 	strcpy(vif->token, token);

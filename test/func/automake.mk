@@ -4,6 +4,7 @@ functional_tests = \
 	test/func/bad-input \
 	test/func/daemon \
 	test/func/demo \
+	test/func/driver-domain \
 	test/func/hotplug \
 	test/func/life-cycle \
 	test/func/many-guests \
