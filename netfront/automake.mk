@@ -2,8 +2,9 @@
 # libnetfront: the frontend without its command line, for the program, the rogue and tests.
 noinst_LTLIBRARIES += netfront/libnetfront.la
 netfront_libnetfront_la_SOURCES = \
-	netfront/connect.c \
+	netfront/connect.c netfront/frontend.h \
 	netfront/keys.c \
+	netfront/loop.c \
 	netfront/netfront.h \
 	netfront/options.c netfront/options.h \
 	netfront/queue.c \
