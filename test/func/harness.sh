@@ -114,6 +114,8 @@ it()
 		show_logs "$RUN"
 	fi
 	ip -all netns delete
+	# A netbackd that was killed leaves its taps to the next one; the next case's is another's.
+	ip -o link show type tun | sed 's/^[0-9]*: \([^:@]*\).*/\1/' | xargs -r -n 1 ip link delete
 	# Mounts of the case; the latest first.
 	findmnt -rno TARGET | tac | grep -vxF "$mounts" | while read -r mount; do
 		umount -l "$mount"
@@ -300,7 +302,7 @@ nr_taps()
 }
 
 # footprint: one line a thing that a leak would make grow, "NAME NUMBER"; memory is not among them.
-footprint()
+footprint_now()
 {
 	echo "xenemu-fds $(nr_fds "$MACHINE_PID")"
 	echo "netbackd-fds $(nr_fds "$NETBACKD_PID")"
@@ -310,10 +312,25 @@ footprint()
 		"xenemu:\($p | map(tostring) | join(".")) \(getpath($p))"'
 }
 
+# footprint: what it is once nothing moves; a command's connection may still be closing.
+footprint()
+{
+	local now last i
+
+	now=$(footprint_now)
+	for ((i = 0; i < 20; i++)); do
+		last=$now
+		sleep 0.2
+		now=$(footprint_now)
+		[ "$now" != "$last" ] || break
+	done
+	echo "$now"
+}
+
 # same_footprint BEFORE: waits until it is as it was; what differs is the failure.
 same_footprint()
 {
-	footprint_is() { [ "$(footprint)" = "$1" ]; }
+	footprint_is() { [ "$(footprint_now)" = "$1" ]; }
 	wait_for 5 footprint_is "$1" ||
-		fail "what was there before (<) and is now (>): $(diff <(echo "$1") <(footprint))"
+		fail "what was there before (<) and is now (>): $(diff <(echo "$1") <(footprint_now))"
 }
