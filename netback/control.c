@@ -319,6 +319,7 @@ int control_open(struct control *control, const struct conf *conf)
 	memset(control, 0, sizeof(*control));
 	control->host.fatal_fd = -1;
 	control->host.port = conf->port;
+	control->host.offloads = conf->offloads;
 	control->next_generation = 1;
 	ret = open_xenstore(control);
 	if (!ret)

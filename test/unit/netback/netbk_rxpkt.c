@@ -17,6 +17,9 @@ static struct copy_batch batch;
 static uint16_t ids[RXPKT_SLOTS_MAX];
 static uint8_t frame[65536];
 
+static const struct rxpkt_tell plain = {0};
+static const struct rxpkt_tell blank = {.flags = NETRXF_csum_blank | NETRXF_data_validated};
+
 static void start_at(RING_IDX start)
 {
 	memset(&shared, 0, sizeof(shared));
@@ -50,7 +53,7 @@ START_TEST(a_frame_takes_a_slot_for_every_page)
 	unsigned len = lengths[_i].len, sum = 0;
 
 	ck_assert_uint_eq(rxpkt_slots(len), lengths[_i].slots);
-	ck_assert_uint_eq(rxpkt_plan(&ring, 3, frame, len, ids, &batch), lengths[_i].slots);
+	ck_assert_uint_eq(rxpkt_plan(&ring, 3, frame, len, false, ids, &batch), lengths[_i].slots);
 	ck_assert_uint_eq(batch.nr, lengths[_i].slots);
 	ck_assert_uint_eq(ring.req_cons, lengths[_i].slots);
 	for (unsigned i = 0; i < batch.nr; i++) {
@@ -71,8 +74,8 @@ START_TEST(responses_take_the_place_of_their_requests)
 	unsigned len = lengths[_i].len, slots = lengths[_i].slots, sum = 0;
 
 	start_at(250); /* across the ring's end */
-	rxpkt_plan(&ring, 3, frame, len, ids, &batch);
-	rxpkt_respond(&ring, ids, len, NETRXF_csum_blank | NETRXF_data_validated, true);
+	rxpkt_plan(&ring, 3, frame, len, false, ids, &batch);
+	rxpkt_respond(&ring, ids, len, &blank, true);
 	ck_assert_uint_eq(ring.rsp_prod_pvt, 250 + slots);
 	for (unsigned i = 0; i < slots; i++) {
 		const netif_rx_response_t *rsp = response(250 + i);
@@ -92,8 +95,8 @@ END_TEST
 
 START_TEST(a_failed_copy_is_told_in_every_slot_of_the_frame)
 {
-	rxpkt_plan(&ring, 3, frame, 9000, ids, &batch);
-	rxpkt_respond(&ring, ids, 9000, 0, false);
+	rxpkt_plan(&ring, 3, frame, 9000, false, ids, &batch);
+	rxpkt_respond(&ring, ids, 9000, &plain, false);
 	for (RING_IDX i = 0; i < 3; i++) {
 		ck_assert_int_lt(response(i)->status, 0);
 		ck_assert_uint_eq(response(i)->flags, i < 2 ? NETRXF_more_data : 0);
@@ -104,9 +107,9 @@ END_TEST
 
 START_TEST(requests_rewritten_after_planning_change_nothing)
 {
-	rxpkt_plan(&ring, 3, frame, 5000, ids, &batch);
+	rxpkt_plan(&ring, 3, frame, 5000, false, ids, &batch);
 	memset(shared.sring.ring, 0xee, 2 * sizeof(shared.sring.ring[0]));
-	rxpkt_respond(&ring, ids, 5000, 0, true);
+	rxpkt_respond(&ring, ids, 5000, &plain, true);
 	ck_assert_uint_eq(response(0)->id, 0x5a5a);
 	ck_assert_uint_eq(response(1)->id, 1 ^ 0x5a5a);
 	ck_assert_uint_eq(batch.segs[1].dest.foreign.ref, 501);
@@ -139,10 +142,10 @@ START_TEST(how_far_the_producer_index_may_be)
 	ck_assert(rxpkt_prod_ok(&ring, 256));
 	ck_assert(!rxpkt_prod_ok(&ring, 257));
 	ck_assert(!rxpkt_prod_ok(&ring, UINT32_MAX));
-	rxpkt_plan(&ring, 3, frame, 60, ids, &batch);
+	rxpkt_plan(&ring, 3, frame, 60, false, ids, &batch);
 	ck_assert(!rxpkt_prod_ok(&ring, 0)); /* backwards */
 	ck_assert(!rxpkt_prod_ok(&ring, 257));
-	rxpkt_respond(&ring, ids, 60, 0, true);
+	rxpkt_respond(&ring, ids, 60, &plain, true);
 	ck_assert(rxpkt_prod_ok(&ring, 257));
 }
 END_TEST

@@ -75,7 +75,11 @@ static void start_store(const struct xsd_faults *faults)
 
 static void start_control(void)
 {
-	struct conf conf = {.port = PORT_SINK, .groups.nr_groups = 2};
+	struct conf conf = {
+		.port = PORT_SINK,
+		.groups.nr_groups = 2,
+		.offloads = {.sg = true, .csum = true, .gso = true},
+	};
 
 	ck_assert_int_eq(control_open(&control, &conf), 0);
 	ck_assert_int_eq(control_start(&control), 0);
@@ -292,6 +296,11 @@ START_TEST(a_new_device_gets_its_features_and_InitWait)
 		ck_assert_int_eq(atoi(get(BE "/%s", 1, f->name)), (int)f->value);
 	ck_assert_str_eq(get(BE "/feature-rx-copy", 1), "1");
 	ck_assert_str_eq(get(BE "/feature-split-event-channels", 1), "1");
+	ck_assert_str_eq(get(BE "/feature-sg", 1), "1");
+	ck_assert_str_eq(get(BE "/feature-gso-tcpv4", 1), "1");
+	ck_assert_str_eq(get(BE "/feature-gso-tcpv6", 1), "1");
+	ck_assert_str_eq(get(BE "/feature-ipv6-csum-offload", 1), "1");
+	ck_assert_str_eq(get(BE "/feature-no-csum-offload", 1), "0");
 	ck_assert_int_eq(fake.nr_ports, 1);
 	ck_assert_int_eq(fake.nr_connected, 0);
 }

@@ -146,7 +146,7 @@ int fake_send(struct fake *fake, size_t len)
 		return nr;
 	for (int i = 0; i < nr; i++)
 		memset(iov[i].iov_base, 0x40 + i, iov[i].iov_len);
-	err = netfront_tx_commit(&fake->tx, len);
+	err = netfront_tx_commit(&fake->tx, len, NULL);
 	netfront_tx_publish(&fake->tx);
 	return err;
 }
