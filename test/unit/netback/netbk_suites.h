@@ -12,5 +12,6 @@ Suite *rxpkt_suite(void);
 Suite *csum_suite(void);
 Suite *port_suite(void);
 Suite *flow_suite(void);
+Suite *offload_suite(void);
 
 #endif
