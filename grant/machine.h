@@ -87,7 +87,8 @@ struct conn {
 	struct conn *prev, *next;
 };
 
-/* The two eventfds of a channel: [0] wakes the end that allocated it, [1] the one that bound. */
+/* The two pipes of a channel: [0] wakes the end that allocated it, [1] the one that bound. These
+ * open files are the daemon's alone; each end has its own. */
 struct channel {
 	int fd[2];
 	unsigned refs;

@@ -30,9 +30,7 @@
  *    address space.
  *  - A domain has 4095 ports, as with the two-level ABI. [evtchn: port_limit]
  *  - Pending ports are not queued in a ring: there is no EFBIG, and the order in which
- *    xenevtchn_pending() returns them is epoll's. The two ends of a channel share the open file
- *    that wakes each of them: an end that clears O_NONBLOCK on it on purpose, and fills it, makes
- *    the other wait.
+ *    xenevtchn_pending() returns them is epoll's.
  *  - Of the VIRQs only VIRQ_DOM_EXC (in dom0, at a domain's death) is ever raised.
  *    [evtchn: virq_of_a_domains_death]
  *  - xenevtchn_fdopen() fails with ENOSYS: a handle is more than its file descriptor. The dmabuf

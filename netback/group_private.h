@@ -21,6 +21,7 @@
 #include <xengnttab.h>
 
 #include "common/compiler.h"
+#include "common/log.h"
 #include "common/worker.h"
 #include "netback/copy.h"
 #include "netback/group.h"
@@ -70,6 +71,7 @@ struct xenvif_queue {
 	xengnttab_handle *ring_handle;
 	void (*fatal_cb)(struct xenvif_queue *queue, enum xenvif_fatal why, void *arg);
 	void *fatal_arg;
+	struct log_limit log_limit; /* guests can have connections fail as often as they like */
 	bool connected;
 
 	/* Set by the control thread while the queue is on no worker. */

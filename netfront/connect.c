@@ -192,6 +192,16 @@ static void waiting(struct netfront *nf)
 	begin_init(nf);
 }
 
+/* Device directory gone, or given to another backend: nothing more is to be written for the old. */
+static void forget_backend(struct netfront *nf)
+{
+	if (nf->phase != PHASE_WAITING)
+		log_info("vif %u: the device is gone", nf->params.vif);
+	netfront_disconnect(nf);
+	nf->resetting = false;
+	set_phase(nf, PHASE_WAITING);
+}
+
 static void initialising(struct netfront *nf)
 {
 	int err;
@@ -204,12 +214,17 @@ static void initialising(struct netfront *nf)
 	if (!backend_is(nf, STATE(InitWait)))
 		return;
 	err = connect_vif(nf);
-	if (err) {
+	if (!err) {
+		set_phase(nf, PHASE_CONNECTED);
+	} else if (!xenbus_exists(nf->xs, XBT_NULL, nf->dir, "backend")) {
+		/* Removed while we were at it, as after a failed hotplug script: no fault of ours.
+		 */
+		nf->backend.path[0] = '\0';
+		forget_backend(nf);
+	} else {
 		netfront_set_state(nf, XenbusStateClosed);
 		netfront_fail(nf, err);
-		return;
 	}
-	set_phase(nf, PHASE_CONNECTED);
 }
 
 static void connected(struct netfront *nf)
@@ -306,16 +321,6 @@ static void watch_backend(struct netfront *nf, const char *path)
 	else
 		log_warn("vif %u: cannot watch the backend's state: %s", nf->params.vif,
 			 strerror(errno));
-}
-
-/* Device directory gone, or given to another backend: nothing more is to be written for the old. */
-static void forget_backend(struct netfront *nf)
-{
-	if (nf->phase != PHASE_WAITING)
-		log_info("vif %u: the device is gone", nf->params.vif);
-	netfront_disconnect(nf);
-	nf->resetting = false;
-	set_phase(nf, PHASE_WAITING);
 }
 
 static bool same_backend(const struct netfront_backend *a, const struct netfront_backend *b)

@@ -332,6 +332,39 @@ START_TEST(killed_in_the_middle_of_a_copy)
 }
 END_TEST
 
+static double now(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (double)ts.tv_sec + (double)ts.tv_nsec / 1e9;
+}
+
+/* Whoever copies for many guests must not be held up by one of them again and again. */
+START_TEST(words_locked_for_good_are_waited_for_once)
+{
+	xengnttab_handle *hog = gnttab_of(0);
+	struct foreign *foreign;
+	uint64_t words[ARRAY_SIZE(refs)];
+	double start;
+	char buf[8];
+
+	ck_assert_int_eq(foreign_attach(hog, guest, refs[0], &foreign), GNTST_okay);
+	for (unsigned i = 0; i < ARRAY_SIZE(refs); i++)
+		ck_assert(active_lock(&foreign->view.active[refs[i]], hog->owner, &words[i]));
+	start = now();
+	for (unsigned i = 0; i < 20; i++)
+		ck_assert_int_eq(
+			copy_status(tab, guest, refs[i % ARRAY_SIZE(refs)], 0, buf, 8, i & 1),
+			GNTST_general_error);
+	ck_assert(now() - start < 5);
+	for (unsigned i = 0; i < ARRAY_SIZE(refs); i++)
+		active_unlock(&foreign->view.active[refs[i]], words[i]);
+	ck_assert_int_eq(copy_status(tab, guest, refs[0], 0, buf, 8, true), GNTST_okay);
+	xengnttab_close(hog);
+}
+END_TEST
+
 /* And without knowing where: real copies, killed at random moments. */
 START_TEST(killed_at_any_moment_of_many_copies)
 {
@@ -418,6 +451,7 @@ TCase *tcase_copy(void)
 	tcase_add_test(tc, injected_faults_fail_every_nth);
 	tcase_add_test(tc, crossing_copies_of_two_processes_do_not_deadlock);
 	tcase_add_test(tc, killed_in_the_middle_of_a_copy);
+	tcase_add_test(tc, words_locked_for_good_are_waited_for_once);
 	tcase_add_test(tc, killed_at_any_moment_of_many_copies);
 	tcase_add_test(tc, entry_that_changes_all_the_time);
 	return tc;

@@ -7,12 +7,14 @@
 
 #include <errno.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "common/compiler.h"
 #include "common/load_frame.h"
+#include "common/log.h"
 #include "fake_xen.h"
 #include "guest.h"
 #include "netback/group_private.h"
@@ -750,6 +752,44 @@ START_TEST(what_cannot_be_connected_leaves_nothing_behind)
 }
 END_TEST
 
+static unsigned nr_lines(const char *path)
+{
+	FILE *file = fopen(path, "r");
+	unsigned nr = 0;
+	int c;
+
+	ck_assert_ptr_nonnull(file);
+	while ((c = getc(file)) != EOF)
+		nr += c == '\n';
+	fclose(file);
+	return nr;
+}
+
+/* What a guest can repeat is not logged each time. */
+START_TEST(connections_that_keep_failing_do_not_flood_the_log)
+{
+	struct xenvif_queue_params params = guest_params(&guest);
+	char path[] = "/tmp/netbk_flow.XXXXXX";
+	unsigned nr;
+	int fd = mkstemp(path);
+
+	ck_assert_int_ge(fd, 0);
+	close(fd);
+	port = make_port(PORT_SINK, 1, 0);
+	ck_assert_int_eq(log_open("test", path), 0);
+	for (unsigned i = 0; i < 200; i++) {
+		guest.tx.sring->rsp_prod = i & 1 ? 0 : 1000;
+		fake_fail_binds(params.tx_evtchn, i & 1);
+		ck_assert_int_lt(xenvif_queue_connect(queue, groups, NULL, &params, port), 0);
+	}
+	log_close();
+	nr = nr_lines(path);
+	unlink(path);
+	ck_assert_uint_gt(nr, 0);
+	ck_assert_uint_lt(nr, 100);
+}
+END_TEST
+
 START_TEST(the_backend_never_initialises_the_rings)
 {
 	guest_post_rx(&guest, 5, false);
@@ -976,6 +1016,7 @@ Suite *flow_suite(void)
 	tcase_add_checked_fixture(tcase, setup, teardown);
 	tcase_set_timeout(tcase, 60);
 	tcase_add_test(tcase, what_cannot_be_connected_leaves_nothing_behind);
+	tcase_add_test(tcase, connections_that_keep_failing_do_not_flood_the_log);
 	tcase_add_test(tcase, the_backend_never_initialises_the_rings);
 	tcase_add_test(tcase, a_ring_in_use_is_taken_up_where_it_stands);
 	tcase_add_test(tcase, a_queue_moves_while_traffic_flows);
