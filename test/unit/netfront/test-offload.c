@@ -309,7 +309,7 @@ START_TEST(a_checksum_the_backend_would_not_find_is_complete)
 	fill_bytes(&to_ring[4]);
 	before = sum(bytes + 85, 5000 - 85, 0);
 	ck_assert_int_eq(offload_to_ring(&hdr, iov, 5000, &offload), 0);
-	/* The field was part of what was summed, so that it now cancels out but for itself. */
+	/* What the field held is part of the sum, as that of a pseudo header is. */
 	ck_assert_uint_eq((uint16_t)~before, (uint16_t)(bytes[101] << 8 | bytes[102]));
 }
 END_TEST
