@@ -68,7 +68,7 @@ struct guest_frame {
 	uint16_t flags; /* of the first response */
 	uint16_t gso_size;
 	uint8_t gso_type; /* XEN_NETIF_GSO_TYPE_*; NONE: no extra info came */
-	int status;	/* negative: some slot was in error */
+	int status;	  /* negative: some slot was in error */
 	uint8_t bytes[65536];
 };
 /**

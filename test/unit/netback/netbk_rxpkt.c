@@ -128,9 +128,8 @@ END_TEST
 
 START_TEST(a_failed_copy_of_a_gso_packet_keeps_its_extra_info)
 {
-	static const struct rxpkt_tell gso = {.flags = NETRXF_extra_info,
-					      .gso_type = XEN_NETIF_GSO_TYPE_TCPV4,
-					      .gso_size = 1000};
+	static const struct rxpkt_tell gso = {
+		.flags = NETRXF_extra_info, .gso_type = XEN_NETIF_GSO_TYPE_TCPV4, .gso_size = 1000};
 
 	rxpkt_plan(&ring, 3, frame, 5000, true, ids, &batch);
 	rxpkt_respond(&ring, ids, 5000, &gso, false);

@@ -439,11 +439,16 @@ static const struct {
 	unsigned type, size;
 	bool kept;
 } gso_rows[] = {
-	{XEN_NETIF_GSO_TYPE_TCPV4, 1460, true}, {XEN_NETIF_GSO_TYPE_TCPV6, 1440, true},
-	{XEN_NETIF_GSO_TYPE_TCPV4, 8, true},	{XEN_NETIF_GSO_TYPE_TCPV6, 65535, true},
-	{XEN_NETIF_GSO_TYPE_TCPV4, 0, false},	{XEN_NETIF_GSO_TYPE_TCPV6, 0, false},
-	{XEN_NETIF_GSO_TYPE_TCPV4, 7, false},	{XEN_NETIF_GSO_TYPE_NONE, 1460, false},
-	{3, 1460, false},			{255, 1460, false},
+	{XEN_NETIF_GSO_TYPE_TCPV4, 1460, true},
+	{XEN_NETIF_GSO_TYPE_TCPV6, 1440, true},
+	{XEN_NETIF_GSO_TYPE_TCPV4, 8, true},
+	{XEN_NETIF_GSO_TYPE_TCPV6, 65535, true},
+	{XEN_NETIF_GSO_TYPE_TCPV4, 0, false},
+	{XEN_NETIF_GSO_TYPE_TCPV6, 0, false},
+	{XEN_NETIF_GSO_TYPE_TCPV4, 7, false},
+	{XEN_NETIF_GSO_TYPE_NONE, 1460, false},
+	{3, 1460, false},
+	{255, 1460, false},
 };
 
 START_TEST(gso_nonsense_drops_the_packet_only)
