@@ -57,7 +57,6 @@ static const struct {
 	{"error", true, false},
 	{"libxl", true, true},
 	{"device-model", true, true},
-	{"backend", true, true},
 };
 
 static int make_directory(struct xs_handle *xs, xs_transaction_t t, const char *path,

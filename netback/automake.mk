@@ -6,12 +6,14 @@ netback_libnetback_la_SOURCES = \
 	netback/copy.c netback/copy.h \
 	netback/counter.h \
 	netback/group.c netback/group.h netback/group_private.h \
+	netback/link.c netback/link.h \
 	netback/pending.c netback/pending.h \
 	netback/port.c netback/port.h netback/port_ops.h \
 	netback/port_load.c \
 	netback/port_tap.c \
 	netback/queue.c netback/queue.h \
 	netback/rx.c netback/rxpkt.c netback/rxpkt.h \
+	netback/tap.c netback/tap.h \
 	netback/tx.c netback/txpkt.c netback/txpkt.h
 netback_libnetback_la_CFLAGS = $(AM_CFLAGS) $(XENGNTTAB_CFLAGS) $(XENEVTCHN_CFLAGS) $(XENTOOLLOG_CFLAGS)
 
@@ -24,6 +26,7 @@ netback_libnetctl_la_SOURCES = \
 	netback/ctl.c netback/ctl.h \
 	netback/daemon.c netback/daemon.h \
 	netback/frontend.c netback/frontend.h \
+	netback/notify.c netback/notify.h \
 	netback/report.c netback/report.h \
 	netback/state.c netback/state.h \
 	netback/vif.c netback/vif.h \
@@ -33,10 +36,10 @@ netback_libnetctl_la_CFLAGS = $(AM_CFLAGS) $(XENSTORE_CFLAGS) $(XENGNTTAB_CFLAGS
 netback_libnetctl_la_LIBADD = xenstore/libxenbus.la $(XENSTORE_LIBS) $(EVENT_LIBS) $(JANSSON_LIBS)
 
 sbin_PROGRAMS += netback/netbackd
-netback_netbackd_SOURCES = netback/main.c
-netback_netbackd_CFLAGS = $(netback_libnetctl_la_CFLAGS)
+netback_netbackd_SOURCES = netback/main.c netback/privileges.c netback/privileges.h
+netback_netbackd_CFLAGS = $(netback_libnetctl_la_CFLAGS) $(CAPNG_CFLAGS)
 netback_netbackd_LDADD = netback/libnetctl.la netback/libnetback.la common/libcommon.la \
-	$(XENGNTTAB_LIBS) $(XENEVTCHN_LIBS) $(XENTOOLLOG_LIBS)
+	$(XENGNTTAB_LIBS) $(XENEVTCHN_LIBS) $(XENTOOLLOG_LIBS) $(CAPNG_LIBS)
 
 sbin_PROGRAMS += netback/netbackctl
 netback_netbackctl_SOURCES = netback/netbackctl.c

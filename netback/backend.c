@@ -15,6 +15,9 @@
 #include "common/compiler.h"
 #include "netback/vif.h"
 
+/* A second of them (RETRY_MSEC of control.c): how long a daemon may take to die. */
+#define REATTACH_TRIES 50
+
 static void set_published(struct xenvif *vif, enum xenbus_state state)
 {
 	vif->view.own = state;
@@ -47,12 +50,36 @@ static void disable(struct xenvif *vif, int err)
 	xenvif_report_error(vif, err);
 }
 
+/*
+ * A device somebody served before: the hotplug script has been at its port, or is just now, and
+ * will not come again. So the port is the old one if it is still there.
+ */
+static bool was_served(const struct xenvif *vif)
+{
+	return vif->published != XenbusStateInitialising && vif->published != XenbusStateUnknown;
+}
+
+static int open_port(struct xenvif *vif)
+{
+	bool had_port = vif->view.port;
+	int ret = xenvif_open_port(vif, was_served(vif));
+
+	if (ret)
+		return ret;
+	vif->view.port = true;
+	if (!had_port && was_served(vif) && vif->has_script && vif->view.hotplug == HOTPLUG_READY &&
+	    !port_adopted(vif->port))
+		log_warn("%s: its %s port had to be made anew; the hotplug script that set up the "
+			 "old one does not run again by itself (detach and attach the device)",
+			 vif->name, port_kind_name(vif->host->port));
+	return 0;
+}
+
 static int step_init_wait(struct xenvif *vif)
 {
-	int ret = xenvif_open_port(vif);
+	int ret = open_port(vif);
 
 	if (!ret) {
-		vif->view.port = true;
 		ret = xenvif_write_features(vif);
 		if (ret == -ENOENT || ret == -EAGAIN)
 			return ret;
@@ -80,6 +107,31 @@ static int step_connect(struct xenvif *vif)
 	}
 	vif->view.connected = true;
 	return 0;
+}
+
+/*
+ * Everything as for a new connection, but that the frontend is to see nothing of it: its rings are
+ * taken up where they stand. The former daemon may be on its way out still, with the event
+ * channels and the tap in its hands.
+ */
+static int step_reattach(struct xenvif *vif)
+{
+	int ret = open_port(vif);
+
+	if (!ret)
+		ret = xenvif_connect(vif);
+	if (ret && vif->nr_reattach_tries++ < REATTACH_TRIES)
+		return -EAGAIN;
+	vif->nr_reattach_tries = 0;
+	if (ret) {
+		disable(vif, ret);
+		return 0;
+	}
+	vif->view.connected = true;
+	log_info("%s: re-attached", vif->name);
+	/* For the connection after this one; the former daemon may have offered less, or more. */
+	ret = xenvif_write_features(vif);
+	return ret == -ENOENT ? ret : 0;
 }
 
 static int step_publish(struct xenvif *vif)
@@ -123,10 +175,10 @@ static int step_closed(struct xenvif *vif)
 }
 
 static int (*const steps[])(struct xenvif *vif) = {
-	[STEP_INIT_WAIT] = step_init_wait, [STEP_CONNECT] = step_connect,
-	[STEP_PUBLISH] = step_publish,	   [STEP_RECONFIGURED] = step_reconfigured,
-	[STEP_CLOSING] = step_closing,	   [STEP_RELEASE] = step_release,
-	[STEP_CLOSED] = step_closed,
+	[STEP_INIT_WAIT] = step_init_wait,	 [STEP_CONNECT] = step_connect,
+	[STEP_REATTACH] = step_reattach,	 [STEP_PUBLISH] = step_publish,
+	[STEP_RECONFIGURED] = step_reconfigured, [STEP_CLOSING] = step_closing,
+	[STEP_RELEASE] = step_release,		 [STEP_CLOSED] = step_closed,
 };
 BUILD_ASSERT(ARRAY_SIZE(steps) == NR_BACKEND_STEPS);
 
@@ -188,15 +240,16 @@ static enum xenbus_state read_front(const struct xenvif *vif)
 }
 
 /*
- * A frontend that is Closed already when the vif is first seen (we were away, it closed) is not
- * closing now: it counts as not there yet, so that InitWait stands and invites it back.
+ * A frontend that is Closed already when the vif is first seen (we were away, it closed, and our
+ * node had said so) is not closing now: it counts as not there yet, so that InitWait stands and
+ * invites it back.
  */
 static void refresh_front(struct xenvif *vif, bool first)
 {
 	enum xenbus_state front = read_front(vif);
 
 	if (first)
-		vif->front_moved = front != XenbusStateClosed;
+		vif->front_moved = front != XenbusStateClosed || vif->view.front_seen;
 	else if (front != XenbusStateClosed)
 		vif->front_moved = true;
 	vif->view.front = vif->front_moved ? front : XenbusStateUnknown;
@@ -253,7 +306,17 @@ static void refresh_toolstack(struct xenvif *vif)
 	xenvif_refresh(vif);
 }
 
-/* A new device, or one that was there before us: it starts at Initialising either way. */
+/*
+ * Is there something going on between the frontend and an earlier daemon that we have to go on
+ * with? The frontend waits, or relies on it, for what follows our node's state.
+ */
+static bool goes_on(enum xenbus_state stored)
+{
+	return stored == XenbusStateConnected || stored == XenbusStateReconfigured ||
+	       stored == XenbusStateClosing;
+}
+
+/* A new device, or one that was there before us: unless it goes on it starts at Initialising. */
 static int begin(struct xenvif *vif, enum xenbus_state stored, uint64_t *next_generation)
 {
 	char before[XENVIF_ERROR_BYTES];
@@ -269,13 +332,15 @@ static int begin(struct xenvif *vif, enum xenbus_state stored, uint64_t *next_ge
 	}
 	memset(&vif->view, 0, sizeof(vif->view));
 	vif->keys_retried = false;
+	vif->nr_reattach_tries = 0;
 	refresh_toolstack(vif);
+	vif->view.front_seen = goes_on(stored);
 	refresh_front(vif, true);
 	/* Left over from a guest that was destroyed while nobody served it. */
-	if (vif->view.front == XenbusStateUnknown && vif->front_moved)
+	if (goes_on(stored) || (vif->view.front == XenbusStateUnknown && vif->front_moved))
 		vif->view.domain_gone = backend_domain_gone(vif);
 	vif->published = stored;
-	vif->view.own = vif->view.online ? XenbusStateInitialising : stored;
+	vif->view.own = vif->view.online && !goes_on(stored) ? XenbusStateInitialising : stored;
 	log_info("%s: found, frontend %s", vif->name, vif->frontend);
 	return 0;
 }
@@ -323,6 +388,11 @@ enum backend_verdict backend_evaluate(struct xenvif *vif, uint64_t *next_generat
 }
 
 void backend_leave(struct xenvif *vif)
+{
+	xenvif_leave(vif);
+}
+
+void backend_close(struct xenvif *vif)
 {
 	enum xenbus_state own = vif->view.own;
 

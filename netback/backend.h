@@ -27,11 +27,18 @@ enum backend_verdict {
 enum backend_verdict backend_evaluate(struct xenvif *vif, uint64_t *next_generation);
 
 /**
- * backend_leave() - the daemon ends: disconnect, publish 5 and 6
+ * backend_leave() - the daemon ends and another will go on: finish what is in work, publish nothing
  *
- * The frontend sees an orderly close and can come back when a daemon is there again. Blocks.
+ * The frontend sees a pause. Blocks on the workers.
  */
 void backend_leave(struct xenvif *vif);
+
+/**
+ * backend_close() - the daemon ends for good: disconnect, publish 5 and 6
+ *
+ * The frontend sees an orderly close; Linux's does not come back by itself after it. Blocks.
+ */
+void backend_close(struct xenvif *vif);
 
 /** backend_domain_gone() - does the guest of @vif not exist any more? Blocks on xenstored. */
 bool backend_domain_gone(const struct xenvif *vif);

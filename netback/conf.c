@@ -65,6 +65,12 @@ static const char *set_ctl_socket(struct conf *conf, const char *arg)
 	return NULL;
 }
 
+static const char *set_on_exit(struct conf *conf, const char *arg)
+{
+	conf->close_on_exit = !strcmp(arg, "close");
+	return conf->close_on_exit || !strcmp(arg, "keep") ? NULL : "keep or close";
+}
+
 static const char *set_foreground(struct conf *conf, const char *arg)
 {
 	conf->foreground = true;
@@ -110,6 +116,9 @@ static const struct row {
 	 CONF_RUN},
 	{"no-sg", NULL, "offer one slot a packet only, hence no segmentation offload", set_no_sg,
 	 CONF_RUN},
+	{"on-exit", "WHAT",
+	 "what becomes of vifs: keep (as they are, for the next netbackd; the default) or close",
+	 set_on_exit, CONF_RUN},
 	{"foreground", NULL, "do not become a daemon; log to stderr", set_foreground, CONF_RUN},
 	{"pid-file", "PATH", "write the process id there", set_pid_file, CONF_RUN},
 	{"log-file", "PATH", "append the log to PATH, or to \"syslog\" (the default of a daemon)",

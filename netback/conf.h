@@ -21,6 +21,7 @@ struct conf {
 	enum port_kind port;
 	struct frontend_offloads offloads;
 	bool foreground;
+	bool close_on_exit; /* guests see the vifs closed; else nothing, for the next daemon */
 	enum log_level log_level;
 	/* These point into argv. */
 	const char *ctl_socket;

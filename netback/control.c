@@ -23,6 +23,7 @@
 #include "common/compiler.h"
 #include "common/xen_logger.h"
 #include "netback/backend.h"
+#include "netback/notify.h"
 
 #define BACKEND_ROOT  "backend/vif"
 #define TOKEN_BACKEND "backend"
@@ -36,7 +37,7 @@
 
 static void schedule_pass(struct control *control)
 {
-	if (control->vifs.dirty)
+	if (control->vifs.dirty || (control->scanned && !control->swept))
 		event_active(control->pass_event, 0, 0);
 }
 
@@ -87,6 +88,7 @@ static void scan(struct control *control)
 	for (unsigned i = 0; domids && i < nr; i++)
 		mark_domain(control, domids[i]);
 	free(domids);
+	control->scanned = true;
 }
 
 /* Some domain is gone; which, the event does not say. One question for each vif not known to be. */
@@ -131,8 +133,8 @@ static void watch_fired(struct control *control, const char *path, const char *t
 
 static void xenstore_lost(struct control *control, int err)
 {
-	log_err("lost the connection to xenstored: %s; leaving, the vifs stay as they are in "
-		"xenstore",
+	log_err("lost the connection to xenstored: %s; leaving, the vifs stay as they "
+		"are",
 		strerror(err));
 	control->failed = true;
 	event_base_loopbreak(control->base);
@@ -195,6 +197,36 @@ static void look_at(struct control *control, struct xenvif *vif)
 	}
 }
 
+/* Is the vif called @name still there, as far as the toolstack is concerned? */
+static bool is_wanted(const char *name, void *arg)
+{
+	const struct control *control = arg;
+	char by_key[sizeof("vif4294967295.4294967295")];
+	const struct xenvif *vif;
+
+	for (vif = control->vifs.table; vif; vif = vif->hh.next) {
+		/* Not identified: a key is missing, which may come. Then this is its name. */
+		snprintf(by_key, sizeof(by_key), "vif%u.%u", vif->key.domid, vif->key.devid);
+		if (!strcmp(vif->identified ? vif->name : by_key, name))
+			return !vif->identified || vif->port ||
+			       (vif->view.online && !vif->view.domain_gone);
+	}
+	return false;
+}
+
+/* Once, when every vif there is has been looked at: what is left is of vifs that went meanwhile. */
+static void sweep(struct control *control)
+{
+	int ret;
+
+	control->swept = true;
+	if (control->host.port != PORT_TAP)
+		return;
+	ret = port_sweep(control->host.domid, is_wanted, control);
+	if (ret < 0)
+		log_warn("cannot look for taps that earlier daemons left: %s", strerror(-ret));
+}
+
 static void on_pass(evutil_socket_t fd, short what, void *arg)
 {
 	struct control *control = arg;
@@ -203,8 +235,11 @@ static void on_pass(evutil_socket_t fd, short what, void *arg)
 	control->nr_passes++;
 	for (int i = 0; i < PASS_MAX; i++) {
 		vif = vifs_take(&control->vifs);
-		if (!vif)
+		if (!vif) {
+			if (control->scanned && !control->swept)
+				sweep(control);
 			return;
+		}
 		look_at(control, vif);
 	}
 	schedule_pass(control);
@@ -250,11 +285,31 @@ static void on_leave(evutil_socket_t sig, short what, void *arg)
 
 static void on_hangup(evutil_socket_t sig, short what, void *arg)
 {
-	int ret = log_reopen();
+	int ret;
 
+	notify_reloading();
+	ret = log_reopen();
 	if (ret)
 		log_err("cannot open the log file anew: %s; going on with the old one",
 			strerror(-ret));
+	notify_ready("Serving vifs");
+}
+
+/*
+ * A toolstack gives vifs to dom0 and to driver domains; of the latter it makes a "libxl" directory
+ * for what runs in there, and one "backend" with the first device, if it was there before us.
+ */
+static int check_may_serve(const struct control *control)
+{
+	struct xs_handle *xs = control->host.xs;
+
+	if (!control->host.domid || xenbus_exists(xs, XBT_NULL, "libxl", NULL) ||
+	    xenbus_exists(xs, XBT_NULL, "backend", NULL))
+		return 0;
+	log_err("domain %u is neither dom0 nor a driver domain; run netbackd in one of them, or "
+		"set driver_domain=1 in this domain's configuration and create it anew",
+		control->host.domid);
+	return -EPERM;
 }
 
 static int open_xenstore(struct control *control)
@@ -279,7 +334,7 @@ static int open_xenstore(struct control *control)
 		return ret;
 	}
 	control->host.domid = (uint32_t)ret;
-	return 0;
+	return check_may_serve(control);
 }
 
 static int device_error(const char *device, const char *module, int err)
@@ -321,6 +376,7 @@ int control_open(struct control *control, const struct conf *conf)
 	control->host.port = conf->port;
 	control->host.offloads = conf->offloads;
 	control->next_generation = 1;
+	control->close_on_exit = conf->close_on_exit;
 	ret = open_xenstore(control);
 	if (!ret)
 		ret = open_xen(control);
@@ -383,9 +439,13 @@ int control_start(struct control *control)
 		log_err("cannot make the event loop: %s", strerror(errno));
 		return -ENOMEM;
 	}
-	/* The first event of this watch comes at once: the devices there are already. */
+	/*
+	 * The first event of this watch comes at once: the devices there are already. Of domains
+	 * that are gone only dom0 is sure to hear; a driver domain sees their directories go.
+	 */
 	if (!xs_watch(control->host.xs, BACKEND_ROOT, TOKEN_BACKEND) ||
-	    !xs_watch(control->host.xs, "@releaseDomain", TOKEN_RELEASE)) {
+	    (!xs_watch(control->host.xs, "@releaseDomain", TOKEN_RELEASE) &&
+	     !control->host.domid)) {
 		err = errno ? errno : EIO;
 		log_err("cannot watch xenstore: %s", strerror(err));
 		return -err;
@@ -414,16 +474,19 @@ void control_leave(struct control *control)
 	struct xenvif *vif;
 	unsigned left = 0;
 
-	if (control->failed) /* nobody to publish to */
-		return;
 	for (vif = control->vifs.table; vif; vif = vif->hh.next) {
-		if (now_sec() < end)
+		/* Without a xenstored there is nobody to publish to. */
+		if (!control->close_on_exit || control->failed || now_sec() >= end) {
 			backend_leave(vif);
-		else
 			left++;
+		} else {
+			backend_close(vif);
+		}
 	}
-	if (left)
-		log_warn("xenstored is slow: %u vifs left as they are in xenstore", left);
+	if (left && !control->close_on_exit)
+		log_info("%u vifs left as they are, for the next netbackd", left);
+	else if (left)
+		log_warn("xenstored does not answer: %u vifs left as they are in xenstore", left);
 }
 
 static void free_event(struct event **event)

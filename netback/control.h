@@ -21,7 +21,10 @@ struct control {
 	struct event *xs_event, *fatal_event, *pass_event, *retry_event, *alive_event;
 	struct event *signals[3];
 	uint64_t next_generation;
-	bool failed; /* the loop ended because xenstored went away */
+	bool close_on_exit;
+	bool scanned; /* all that is in xenstore has been seen */
+	bool swept;   /* what earlier daemons left and nobody needs has been removed */
+	bool failed;  /* the loop ended because xenstored went away */
 	/* For netbackctl. */
 	uint64_t nr_watch_events, nr_passes, nr_evaluations;
 };
@@ -40,7 +43,10 @@ int control_start(struct control *control);
 /** control_run() - serve until a signal says to leave, or xenstored goes away. 0 or -errno. */
 int control_run(struct control *control);
 
-/** control_leave() - close every vif in order, within a bounded time. */
+/**
+ * control_leave() - leave every vif as it is for the next daemon, or close it in order (as conf
+ * said), within a bounded time
+ */
 void control_leave(struct control *control);
 
 /** control_close() - let go of everything; also after a failed control_open() or _start(). */

@@ -71,8 +71,8 @@ struct xenvif_queue {
 	xengnttab_handle *ring_handle;
 	void (*fatal_cb)(struct xenvif_queue *queue, enum xenvif_fatal why, void *arg);
 	void *fatal_arg;
-	struct log_limit log_limit; /* guests can have connections fail as often as they like */
 	bool connected;
+	struct log_limit log_limit; /* a guest can have it connect in vain, over and over */
 
 	/* Set by the control thread while the queue is on no worker. */
 	char name[32];

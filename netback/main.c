@@ -1,20 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * main.c: netbackd's life, stage by stage: options, background, lock, checks of the host, handles
- * and workers, control socket, ready, serve, leave. What a stage made is undone in reverse order,
- * however far it got.
+ * main.c: netbackd's life, stage by stage: options, background, lock, checks of the host,
+ * capabilities, handles and workers, control socket, ready, serve, leave. What a stage made is
+ * undone in reverse order, however far it got.
  */
 #include "config.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/capability.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "common/log.h"
@@ -22,6 +20,8 @@
 #include "netback/control.h"
 #include "netback/ctl.h"
 #include "netback/daemon.h"
+#include "netback/notify.h"
+#include "netback/privileges.h"
 #include "netback/report.h"
 
 #define EXIT_USAGE 2
@@ -122,17 +122,6 @@ static int check_kernel_netback(void)
 	return -EBUSY;
 }
 
-static bool may_administer_network(void)
-{
-	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
-	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3];
-
-	memset(data, 0, sizeof(data));
-	if (syscall(SYS_capget, &header, data))
-		return true; /* cannot tell: making the first tap will */
-	return data[CAP_TO_INDEX(CAP_NET_ADMIN)].effective & CAP_TO_MASK(CAP_NET_ADMIN);
-}
-
 static int check_tap(void)
 {
 	int fd = open("/dev/net/tun", O_RDWR | O_CLOEXEC);
@@ -147,7 +136,7 @@ static int check_tap(void)
 		return -err;
 	}
 	close(fd);
-	if (may_administer_network())
+	if (privileges_may_make_taps())
 		return 0;
 	log_err("making taps needs CAP_NET_ADMIN; run netbackd as root or in a network namespace of "
 		"its own, or use another --port");
@@ -160,6 +149,16 @@ static int stage_check_host(struct life *life)
 
 	if (!ret && life->conf.port == PORT_TAP)
 		ret = check_tap();
+	return ret;
+}
+
+/* Before the workers are made: each thread has its own capabilities. */
+static int stage_privileges(struct life *life)
+{
+	int ret = privileges_drop(life->conf.port == PORT_TAP);
+
+	if (ret)
+		log_err("cannot drop the capabilities that are not needed: %s", strerror(-ret));
 	return ret;
 }
 
@@ -203,11 +202,13 @@ static int stage_ready(struct life *life)
 	}
 	if (life->ready_fd >= 0)
 		ret = daemon_ready(life->ready_fd);
-	if (!ret)
-		log_info("ready: %u groups, %s ports, domain %u",
-			 netbk_groups_count(life->control.host.groups),
-			 port_kind_name(life->conf.port), life->control.host.domid);
-	return ret;
+	if (ret)
+		return ret;
+	log_info("ready: %u groups, %s ports, domain %u",
+		 netbk_groups_count(life->control.host.groups), port_kind_name(life->conf.port),
+		 life->control.host.domid);
+	notify_ready("Serving vifs");
+	return 0;
 }
 
 static int start(struct life *life)
@@ -219,6 +220,8 @@ static int start(struct life *life)
 		ret = stage_lock(life);
 	if (!ret)
 		ret = stage_check_host(life);
+	if (!ret)
+		ret = stage_privileges(life);
 	if (!ret)
 		ret = control_open(&life->control, &life->conf);
 	if (!ret)
@@ -266,6 +269,7 @@ int main(int argc, char *argv[])
 	ret = start(&life);
 	if (!ret) {
 		ret = control_run(&life.control);
+		notify_stopping();
 		alarm(LEAVE_LIMIT_SEC);
 		control_leave(&life.control);
 	}

@@ -172,9 +172,20 @@ static const char *groups_text(const json_t *vif, char *text, size_t size)
 	return text;
 }
 
+/* "tap", or "tap web0" if a script gave the device another name than the vif's. */
+static const char *port_text(const json_t *vif, char *text, size_t size)
+{
+	const char *device = text_of(vif, "device");
+	bool renamed = *device && strcmp(device, text_of(vif, "name"));
+
+	snprintf(text, size, "%s%s%s", text_of(vif, "port"), renamed ? " " : "",
+		 renamed ? device : "");
+	return text;
+}
+
 static void print_list(const json_t *list)
 {
-	char groups[64];
+	char groups[64], port[64];
 	json_t *vif;
 	size_t i;
 
@@ -187,7 +198,7 @@ static void print_list(const json_t *list)
 		printf("%-15s %6lld %-13s %-13s %-8s %-17s %s%s%s\n", text_of(vif, "name"),
 		       number_of(vif, "domid"), text_of(vif, "frontend"), text_of(vif, "backend"),
 		       groups_text(vif, groups, sizeof(groups)), text_of(vif, "mac"),
-		       text_of(vif, "port"), *error ? "  " : "", error);
+		       port_text(vif, port, sizeof(port)), *error ? "  " : "", error);
 	}
 }
 

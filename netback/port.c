@@ -9,6 +9,7 @@
 #include "common/compiler.h"
 #include "netback/port_ops.h"
 #include "netback/queue.h"
+#include "netback/tap.h"
 
 static const struct port_ops *const kinds[] = {
 	[PORT_TAP] = &port_tap_ops,
@@ -64,6 +65,32 @@ void port_close(struct port *port)
 		return;
 	port->ops->close(port);
 	free(port);
+}
+
+void port_leave(struct port *port)
+{
+	if (!port)
+		return;
+	if (port->ops->leave)
+		port->ops->leave(port);
+	else
+		port->ops->close(port);
+	free(port);
+}
+
+bool port_adopted(const struct port *port)
+{
+	return port->adopted;
+}
+
+int port_device(const struct port *port, char name[IFNAMSIZ])
+{
+	return port->ops->device ? port->ops->device(port, name) : -ENODEV;
+}
+
+int port_sweep(unsigned backend_domid, bool (*wanted)(const char *vif, void *arg), void *arg)
+{
+	return tap_sweep(backend_domid, wanted, arg);
 }
 
 int port_set_queues(struct port *port, unsigned nr_queues, const struct xenvif_features *features)

@@ -53,6 +53,10 @@ struct port_ops {
 	int (*open)(struct port *port);
 	/* Let go of everything; the struct itself is the caller's. */
 	void (*close)(struct port *port);
+	/* As close, but what others see of it stays for the next daemon. NULL: as close. */
+	void (*leave)(struct port *port);
+	/* The network device's name. NULL: has none. */
+	int (*device)(const struct port *port, char name[IFNAMSIZ]);
 	/* A GSO packet the features exclude is never offered by recv_batch() from now on: it is
 	 * for the port to cut. */
 	int (*set_queues)(struct port *port, unsigned nr_queues,
@@ -83,6 +87,7 @@ struct port {
 	const struct port_ops *ops;
 	enum port_kind kind;
 	struct port_params params;
+	bool adopted;	    /* an earlier daemon's; set by open */
 	unsigned nr_queues; /* of the connection; constant while queues are connected */
 };
 

@@ -4,13 +4,13 @@
  * put it on a bridge as they would Linux's own vif.
  *
  * Every queue is one descriptor of a multiqueue tap; a vif that can only have one queue gets a tap
- * that is not multiqueue. The device exists from open() to close(). Frames carry a virtio_net_hdr
- * in both directions. Reads and writes never block; a write is one frame, in one call.
+ * that is not multiqueue. The device exists from open() to close(), and longer if we leave it
+ * instead (tap.h). Frames carry a virtio_net_hdr in both directions. Reads and writes never block;
+ * a write is one frame, in one call.
  */
 #include "netback/port_ops.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <linux/if_tun.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -18,8 +18,7 @@
 
 #include "common/log.h"
 #include "netback/queue.h"
-
-#define TUN_PATH "/dev/net/tun"
+#include "netback/tap.h"
 
 /* Reads that may fail in a row before the queue is taken for empty: the next frame is an event. */
 #define READ_ERRORS_MAX 16
@@ -30,6 +29,7 @@ struct port_tap {
 	struct port port;
 	unsigned nr_fds;      /* queues opened so far; they stay for the port's life */
 	unsigned nr_attached; /* the first so many take part in the device's traffic */
+	bool multi_queue;
 	int fds[XENVIF_QUEUES_MAX];
 };
 
@@ -38,73 +38,58 @@ static struct port_tap *to_tap(struct port *port)
 	return (struct port_tap *)port;
 }
 
-static int open_tun(const char *name)
+static int tap_open(struct port *port)
 {
-	int fd = open(TUN_PATH, O_RDWR | O_NONBLOCK | O_CLOEXEC), err = errno;
+	struct port_tap *tap = to_tap(port);
+	const struct port_params *params = &port->params;
+	struct tap_owner owner = {.backend_domid = params->backend_domid};
+	int fd = -ENODEV;
 
-	if (fd >= 0)
-		return fd;
-	log_err("%s: cannot open " TUN_PATH ": %s (%s)", name, strerror(err),
-		err == ENOENT || err == ENODEV || err == ENXIO
-			? "load the module: modprobe tun"
-			: "run as root, or give this user access to it");
-	return -err;
-}
-
-static int log_no_iface(const char *name, int err)
-{
-	if (err == EBUSY)
-		log_err("%s: a network device of this name exists already (delete it: ip link del %s)",
-			name, name);
-	else if (err == EPERM || err == EACCES)
-		log_err("%s: cannot create the tap device: %s (CAP_NET_ADMIN is needed)", name,
-			strerror(err));
-	else
-		log_err("%s: cannot create the tap device: %s", name, strerror(err));
-	return -err;
-}
-
-/* The first queue makes the device, and must be the one to make it; the others join it. */
-static int add_queue(struct port_tap *tap)
-{
-	const struct port_params *params = &tap->port.params;
-	int hdr_size = sizeof(struct virtio_net_hdr);
-	struct ifreq ifr = {.ifr_flags = IFF_TAP | IFF_NO_PI | IFF_VNET_HDR};
-	int fd, err;
-
-	if (params->nr_queues_max > 1)
-		ifr.ifr_flags |= IFF_MULTI_QUEUE;
-	if (!tap->nr_fds)
-		ifr.ifr_flags |= (short)IFF_TUN_EXCL;
-	memcpy(ifr.ifr_name, params->name, IFNAMSIZ);
-	fd = open_tun(params->name);
+	if (!params->name[0] || strnlen(params->name, IFNAMSIZ) == IFNAMSIZ)
+		return -EINVAL;
+	memcpy(owner.vif, params->name, sizeof(owner.vif));
+	tap->multi_queue = params->nr_queues_max > 1;
+	if (params->adopt)
+		fd = tap_adopt(&owner, &tap->multi_queue);
+	port->adopted = fd >= 0;
+	if (fd == -ENODEV)
+		fd = tap_create(&owner, tap->multi_queue);
 	if (fd < 0)
 		return fd;
-	if (ioctl(fd, TUNSETIFF, &ifr) || ioctl(fd, TUNSETVNETHDRSZ, &hdr_size)) {
-		err = errno;
-		close(fd);
-		return log_no_iface(params->name, err);
-	}
 	tap->fds[tap->nr_fds++] = fd;
 	tap->nr_attached++;
 	return 0;
 }
 
-static int tap_open(struct port *port)
-{
-	struct port_tap *tap = to_tap(port);
-
-	if (!port->params.name[0] || strnlen(port->params.name, IFNAMSIZ) == IFNAMSIZ)
-		return -EINVAL;
-	return add_queue(tap);
-}
-
-static void tap_close(struct port *port)
+static void tap_leave(struct port *port)
 {
 	struct port_tap *tap = to_tap(port);
 
 	while (tap->nr_fds)
 		close(tap->fds[--tap->nr_fds]);
+}
+
+static void tap_close(struct port *port)
+{
+	tap_remove(to_tap(port)->fds[0]);
+	tap_leave(port);
+}
+
+static int tap_device(const struct port *port, char name[IFNAMSIZ])
+{
+	return tap_name(((const struct port_tap *)port)->fds[0], name);
+}
+
+/* A device that an earlier daemon made for one queue cannot have another. */
+static int add_queue(struct port_tap *tap)
+{
+	int fd = tap->multi_queue ? tap_join(tap->fds[0]) : -EOPNOTSUPP;
+
+	if (fd < 0)
+		return fd;
+	tap->fds[tap->nr_fds++] = fd;
+	tap->nr_attached++;
+	return 0;
 }
 
 static int attach(const struct port_tap *tap, unsigned queue, bool on)
@@ -236,6 +221,8 @@ const struct port_ops port_tap_ops = {
 	.size = sizeof(struct port_tap),
 	.open = tap_open,
 	.close = tap_close,
+	.leave = tap_leave,
+	.device = tap_device,
 	.set_queues = tap_set_queues,
 	.set_carrier = tap_set_carrier,
 	.queue_fd = tap_queue_fd,

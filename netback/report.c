@@ -189,15 +189,25 @@ static json_t *report_stats(void *arg, const json_t *args, char *error, size_t s
 			 report_groups(arg, args, error, size), "control", control_json(control));
 }
 
+/* What the port's network device is called now; "" without one. */
+static json_t *device_json(const struct xenvif *vif)
+{
+	char name[IFNAMSIZ] = "";
+
+	if (vif->port && port_device(vif->port, name))
+		*name = '\0';
+	return json_string(name);
+}
+
 /* A directory that cannot be served yet (a key is missing) is listed too, by its path. */
 static json_t *list_entry(const struct xenvif *vif)
 {
-	return json_pack("{s:s,s:I,s:o,s:o,s:o,s:o,s:s,s:s}", "name",
+	return json_pack("{s:s,s:I,s:o,s:o,s:o,s:o,s:s,s:o,s:s}", "name",
 			 vif->identified ? vif->name : vif->nodename, "domid",
 			 (json_int_t)(vif->identified ? vif->domid : vif->key.domid), "frontend",
 			 state_json(vif->view.front), "backend", state_json(vif->view.own),
 			 "groups", vif_groups_json(vif), "mac", mac_json(vif->mac), "port",
-			 port_kind_name(vif->host->port), "error",
+			 port_kind_name(vif->host->port), "device", device_json(vif), "error",
 			 vif->view.disabled || !vif->identified ? vif->error : "");
 }
 

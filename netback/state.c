@@ -164,6 +164,15 @@ static enum backend_step next_deferred(const struct backend_view *view)
 	}
 }
 
+/* The node says that the frontend is served, and nobody does it: an earlier daemon wrote it. */
+static bool must_reattach(const struct backend_view *view, enum xenbus_state target)
+{
+	return !view->connected &&
+	       (view->own == XenbusStateConnected || view->own == XenbusStateReconfigured) &&
+	       (view->front == XenbusStateConnected || view->front == XenbusStateReconfiguring) &&
+	       (target == XenbusStateConnected || target == XenbusStateReconfigured);
+}
+
 enum backend_step backend_next(const struct backend_view *view)
 {
 	enum xenbus_state target = backend_target(view);
@@ -177,19 +186,18 @@ enum backend_step backend_next(const struct backend_view *view)
 			       : STEP_CLOSING;
 	if (must_release(view))
 		return STEP_RELEASE;
+	if (must_reattach(view, target))
+		return STEP_REATTACH;
 	if (target == view->own)
 		return STEP_NONE;
 	return (enum backend_step)walk[view->own][column_of(target)];
 }
 
 static const char *const step_names[] = {
-	[STEP_NONE] = "none",
-	[STEP_INIT_WAIT] = "init-wait",
-	[STEP_CONNECT] = "connect",
-	[STEP_PUBLISH] = "publish",
-	[STEP_RECONFIGURED] = "reconfigured",
-	[STEP_CLOSING] = "closing",
-	[STEP_RELEASE] = "release",
+	[STEP_NONE] = "none",	    [STEP_INIT_WAIT] = "init-wait",
+	[STEP_CONNECT] = "connect", [STEP_REATTACH] = "re-attach",
+	[STEP_PUBLISH] = "publish", [STEP_RECONFIGURED] = "reconfigured",
+	[STEP_CLOSING] = "closing", [STEP_RELEASE] = "release",
 	[STEP_CLOSED] = "closed",
 };
 BUILD_ASSERT(ARRAY_SIZE(step_names) == NR_BACKEND_STEPS);

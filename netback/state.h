@@ -11,6 +11,8 @@
  *	|                                       v
  *	+---------------------------------> Closing 5 ---> Closed 6
  *
+ * A daemon that ends leaves Connected as it stands, and the next one takes the connection up there.
+ *
  * The way from any state to any other is the shortest one in this picture, and every state on it
  * is published: frontends (a kexec'd Linux above all) wait for each of them in turn.
  */
@@ -43,9 +45,10 @@ struct backend_view {
 
 enum backend_step {
 	STEP_NONE,
-	STEP_INIT_WAIT,	   /* port, features, publish 2 */
-	STEP_CONNECT,	   /* read the frontend's keys, connect the queues; publishes nothing */
-	STEP_PUBLISH,	   /* publish 4 */
+	STEP_INIT_WAIT, /* port, features, publish 2 */
+	STEP_CONNECT,	/* read the frontend's keys, connect the queues; publishes nothing */
+	STEP_REATTACH,	/* port and queues behind a node that says 4 already; publishes nothing */
+	STEP_PUBLISH,	/* publish 4 */
 	STEP_RECONFIGURED, /* publish 8 */
 	STEP_CLOSING,	   /* disconnect the queues, publish 5 */
 	STEP_RELEASE,	   /* close the port: nobody will connect to it again */

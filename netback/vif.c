@@ -249,7 +249,10 @@ static int watch_frontend(struct xenvif *vif, uint64_t generation)
 	snprintf(token, sizeof(token), "%u/%u/%llu", vif->key.domid, vif->key.devid,
 		 (unsigned long long)generation);
 	if (xenbus_path(path, "%s/state", vif->frontend) || !xs_watch(vif->host->xs, path, token)) {
-		xenvif_set_error(vif, "cannot watch the frontend: %s", strerror(errno));
+		xenvif_set_error(vif, "cannot watch the frontend: %s",
+				 errno == E2BIG ? "this domain has used up its quota of watches "
+						  "(raise it: xenstored --watch-nb)"
+						: strerror(errno));
 		return errno ? -errno : -EIO;
 	}
 	strcpy(vif->token, token);
@@ -276,10 +279,12 @@ int xenvif_identify(struct xenvif *vif, uint64_t generation)
 	return 0;
 }
 
-int xenvif_open_port(struct xenvif *vif)
+int xenvif_open_port(struct xenvif *vif, bool adopt)
 {
 	struct port_params params = {
 		.kind = vif->host->port,
+		.backend_domid = vif->host->domid,
+		.adopt = adopt,
 		.nr_queues_max = XENVIF_QUEUES_OFFERED,
 	};
 	int ret;
@@ -437,10 +442,22 @@ int xenvif_connect(struct xenvif *vif)
 	return 0;
 }
 
-void xenvif_disconnect(struct xenvif *vif)
+static void disconnect_queues(struct xenvif *vif)
 {
 	for (unsigned i = 0; i < vif->nr_queues; i++)
 		xenvif_queue_disconnect(vif->queues[i]);
+}
+
+void xenvif_leave(struct xenvif *vif)
+{
+	disconnect_queues(vif);
+	port_leave(vif->port);
+	vif->port = NULL;
+}
+
+void xenvif_disconnect(struct xenvif *vif)
+{
+	disconnect_queues(vif);
 	if (vif->port)
 		port_set_carrier(vif->port, 0);
 	/* No queue, no report: what is left here is of the connection that has ended. */

@@ -76,6 +76,7 @@ struct xenvif {
 	enum xenbus_state last_front; /* what its node said: a change lifts a disable */
 	bool retry;		      /* look again when the retry timer fires */
 	bool keys_retried;	      /* a missing key has been waited for once */
+	unsigned nr_reattach_tries;   /* so far, at this re-attach */
 
 	/* Host side and queues. */
 	struct port *port;
@@ -118,8 +119,13 @@ void xenvif_forget(struct xenvif *vif);
 /** xenvif_refresh() - re-read what the toolstack may change at any time: rate. */
 void xenvif_refresh(struct xenvif *vif);
 
-/** xenvif_open_port() - make the host side unless it is there. 0 or -errno, vif->error set. */
-int xenvif_open_port(struct xenvif *vif);
+/**
+ * xenvif_open_port() - make the host side unless it is there
+ * @adopt: take over the one an earlier daemon left, if it did; if not, it is replaced
+ *
+ * Return: 0 or -errno, vif->error set.
+ */
+int xenvif_open_port(struct xenvif *vif, bool adopt);
 /** xenvif_close_port() - idempotent; no queue may be connected. */
 void xenvif_close_port(struct xenvif *vif);
 
@@ -147,6 +153,12 @@ int xenvif_connect(struct xenvif *vif);
 
 /** xenvif_disconnect() - every queue, carrier down. Idempotent. Blocks. */
 void xenvif_disconnect(struct xenvif *vif);
+
+/**
+ * xenvif_leave() - let go of everything so that another daemon can take it up: the queues are
+ * disconnected, the host side stays. Idempotent. Blocks.
+ */
+void xenvif_leave(struct xenvif *vif);
 
 /** xenvif_set_error() - keep the reason of an error (not logged). */
 void xenvif_set_error(struct xenvif *vif, const char *fmt, ...) __printf(2, 3);

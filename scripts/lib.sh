@@ -10,7 +10,7 @@ PATH=$PATH:/usr/sbin:/sbin
 export PATH
 
 BUILD_PACKAGES=(gcc make autoconf autoconf-archive automake libtool pkg-config libxen-dev
-	libevent-dev libjansson-dev uthash-dev check)
+	libevent-dev libjansson-dev libcap-ng-dev uthash-dev check)
 RUN_PACKAGES=(iproute2 iputils-ping iperf3 jq util-linux procps xenstore-utils)
 
 # die [STATUS] TEXT: one line on stderr, and the end. 1 unless a status is given.

@@ -4,10 +4,12 @@ functional_tests = \
 	test/func/bad-input \
 	test/func/daemon \
 	test/func/demo \
+	test/func/driver-domain \
 	test/func/hotplug \
 	test/func/life-cycle \
 	test/func/many-guests \
 	test/func/offloads \
+	test/func/restart \
 	test/func/rogue-frontends \
 	test/func/traffic
 TESTS += $(functional_tests)

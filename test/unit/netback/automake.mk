@@ -7,6 +7,7 @@ test_unit_netback_test_netback_SOURCES = \
 	test/unit/netback/test-conf.c \
 	test/unit/netback/test-ctl.c \
 	test/unit/netback/test-frontend.c \
+	test/unit/netback/test-notify.c \
 	test/unit/netback/test-state.c \
 	test/unit/netback/test-vifs.c
 test_unit_netback_test_netback_CFLAGS = $(netback_libnetctl_la_CFLAGS) $(CHECK_CFLAGS)
@@ -37,6 +38,7 @@ test_unit_netback_test_netbk_SOURCES = \
 	test/unit/netback/netbk_port.c \
 	test/unit/netback/netbk_rxpkt.c \
 	test/unit/netback/netbk_suites.h \
+	test/unit/netback/netbk_tap.c \
 	test/unit/netback/netbk_txpkt.c \
 	test/unit/netback/test-netbk.c
 test_unit_netback_test_netbk_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS) $(XENGNTTAB_CFLAGS) \

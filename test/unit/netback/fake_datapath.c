@@ -3,6 +3,7 @@
 #include "test/unit/netback/fake_datapath.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,6 +17,7 @@ struct netbk_groups {
 
 struct port {
 	enum port_kind kind;
+	bool adopted;
 };
 
 struct xenvif_queue {
@@ -101,6 +103,8 @@ int port_open(const struct port_params *params, struct port **port)
 		return fake.port_open_result;
 	*port = calloc(1, sizeof(**port));
 	(*port)->kind = params->kind;
+	(*port)->adopted = params->adopt && fake.nr_left > 0;
+	fake.nr_left -= (*port)->adopted;
 	fake.nr_ports++;
 	return 0;
 }
@@ -109,6 +113,35 @@ void port_close(struct port *port)
 {
 	fake.nr_ports -= port != NULL;
 	free(port);
+}
+
+void port_leave(struct port *port)
+{
+	fake.nr_left += port != NULL;
+	port_close(port);
+}
+
+bool port_adopted(const struct port *port)
+{
+	return port->adopted;
+}
+
+int port_device(const struct port *port, char name[IFNAMSIZ])
+{
+	return -ENODEV;
+}
+
+int port_sweep(unsigned backend_domid, bool (*wanted)(const char *vif, void *arg), void *arg)
+{
+	for (int domid = 1; domid < 10; domid++) {
+		char name[IFNAMSIZ];
+
+		snprintf(name, sizeof(name), "vif%d.0", domid);
+		if (wanted(name, arg))
+			fake.wanted |= 1U << domid;
+	}
+	fake.nr_sweeps++;
+	return 0;
 }
 
 int port_set_queues(struct port *port, unsigned nr_queues, const struct xenvif_features *features)

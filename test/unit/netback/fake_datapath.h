@@ -13,6 +13,9 @@ struct fake_datapath {
 	int port_open_result, connect_result;
 	/* What there is now. */
 	int nr_ports, nr_queues, nr_connected, nr_groups;
+	int nr_left;	 /* ports left for another daemon, and not adopted since */
+	unsigned wanted; /* bit D: vifD.0 was wanted at the last sweep */
+	unsigned nr_sweeps;
 	/* What has been. */
 	unsigned nr_connects;
 	struct xenvif_queue_params last;

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 static TCase *(*const tcases[])(void) = {
-	conf_tcase, ctl_tcase, frontend_tcase, state_tcase, vifs_tcase,
+	conf_tcase, ctl_tcase, frontend_tcase, notify_tcase, state_tcase, vifs_tcase,
 };
 
 int main(void)

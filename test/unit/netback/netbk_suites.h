@@ -11,6 +11,7 @@ Suite *txpkt_suite(void);
 Suite *rxpkt_suite(void);
 Suite *csum_suite(void);
 Suite *port_suite(void);
+Suite *tap_suite(void);
 Suite *flow_suite(void);
 Suite *offload_suite(void);
 

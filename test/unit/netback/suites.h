@@ -9,6 +9,7 @@
 TCase *conf_tcase(void);
 TCase *ctl_tcase(void);
 TCase *frontend_tcase(void);
+TCase *notify_tcase(void);
 TCase *state_tcase(void);
 TCase *vifs_tcase(void);
 

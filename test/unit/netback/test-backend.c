@@ -73,12 +73,15 @@ static void start_store(const struct xsd_faults *faults)
 	ck_assert(xs_write(xs, XBT_NULL, "/local/domain/0/domid", "0", 1));
 }
 
+static bool close_on_exit;
+
 static void start_control(void)
 {
 	struct conf conf = {
 		.port = PORT_SINK,
 		.groups.nr_groups = 2,
 		.offloads = {.sg = true, .csum = true, .gso = true},
+		.close_on_exit = close_on_exit,
 	};
 
 	ck_assert_int_eq(control_open(&control, &conf), 0);
@@ -282,7 +285,7 @@ static void watch_own_state(int domid)
 
 	snprintf(path, sizeof(path), BE "/state", domid);
 	ck_assert(xs_watch(xs, path, "t"));
-	pump(20);
+	usleep(20000);
 	published(domid);
 }
 
@@ -668,8 +671,11 @@ START_TEST(a_device_made_anew_in_its_place_starts_over)
 }
 END_TEST
 
-START_TEST(leaving_closes_in_order_and_coming_back_invites)
+START_TEST(leaving_for_good_closes_in_order_and_coming_back_invites)
 {
+	stop_control();
+	close_on_exit = true;
+	start_control();
 	connect_vif(1);
 	attach(2);
 	ck_becomes(2, "2");
@@ -688,6 +694,178 @@ START_TEST(leaving_closes_in_order_and_coming_back_invites)
 	pump(20);
 	front(1, "4");
 	ck_becomes(1, "4");
+}
+END_TEST
+
+/* ---- another daemon ---- */
+
+/* Connected and introduced, as a toolstack has it. */
+static void connect_introduced(int domid)
+{
+	ck_assert(xs_introduce_domain(xs, (unsigned)domid, 1, 1));
+	connect_vif(domid);
+}
+
+START_TEST(leaving_writes_nothing_and_coming_back_takes_up)
+{
+	unsigned nr_connects;
+
+	connect_introduced(1);
+	attach(2);
+	ck_becomes(2, "2");
+	watch_own_state(1);
+	nr_connects = fake.nr_connects;
+	control_leave(&control);
+	ck_assert_int_eq(fake.nr_connected, 0);
+	ck_assert_int_eq(fake.nr_left, 2);
+	stop_control();
+	ck_assert_str_eq(get(BE "/state", 1), "4");
+	ck_assert_str_eq(get(BE "/state", 2), "2");
+	start_control();
+	pump(60);
+	ck_assert_uint_eq(fake.nr_connects, nr_connects + 1);
+	ck_assert_int_eq(fake.nr_connected, 1);
+	ck_assert_int_eq(fake.nr_left, 0);
+	ck_assert_int_eq(published(1), 0);
+	ck_assert(port_adopted(vif_of(1)->port));
+	ck_assert(port_adopted(vif_of(2)->port));
+	/* And it is an ordinary connection from now on. */
+	front(1, "5");
+	ck_becomes(1, "5");
+	front(1, "6");
+	ck_becomes(1, "6");
+}
+END_TEST
+
+START_TEST(a_kill_leaves_what_leaving_leaves)
+{
+	pid_t child;
+	int status;
+
+	ck_assert(xs_introduce_domain(xs, 1, 1, 1));
+	stop_control();
+	attach(1);
+	front_keys(1);
+	front(1, "4");
+	child = fork();
+	if (!child) {
+		start_control();
+		pump(5000);
+		_exit(0);
+	}
+	for (int i = 0; i < SOON_MSEC && strcmp(get(BE "/state", 1), "4"); i++)
+		usleep(1000);
+	kill(child, SIGKILL);
+	waitpid(child, &status, 0);
+	ck_assert(WIFSIGNALED(status));
+	watch_own_state(1);
+	start_control();
+	pump(60);
+	ck_assert_int_eq(fake.nr_connected, 1);
+	ck_assert_int_eq(published(1), 0);
+}
+END_TEST
+
+START_TEST(what_cannot_be_taken_up_at_first_is_tried_again)
+{
+	connect_introduced(1);
+	watch_own_state(1);
+	control_leave(&control);
+	stop_control();
+	fake.connect_result = -EINVAL; /* the event channel is the other daemon's still */
+	start_control();
+	pump(100);
+	ck_assert_int_eq(fake.nr_connected, 0);
+	fake.connect_result = 0;
+	pump(60);
+	ck_assert_int_eq(fake.nr_connected, 1);
+	ck_assert_int_eq(published(1), 0);
+}
+END_TEST
+
+START_TEST(what_cannot_be_taken_up_at_all_is_closed)
+{
+	connect_introduced(1);
+	control_leave(&control);
+	stop_control();
+	fake.connect_result = -EINVAL;
+	start_control();
+	ck_becomes(1, "6");
+	ck_assert_ptr_nonnull(strstr(get("/local/domain/0/error/backend/vif/1/0/error"),
+				     "cannot connect queue 0"));
+}
+END_TEST
+
+static const struct {
+	const char *front, *online, *state; /* found by the next daemon; NULL: as it was */
+	const char *states;		    /* what it publishes */
+} meanwhile[] = {
+	{"5", NULL, NULL, "5"},	  /* it closes: follow, it waits */
+	{"6", NULL, NULL, "56"},  /* it closed */
+	{"1", NULL, NULL, "562"}, /* it started anew: kexec, a reset */
+	{"7", NULL, NULL, "8"},	  /* it changed something */
+	{"6", "0", "5", "6"},	  /* the toolstack removed it, and it closed */
+	{"1", "0", "5", "6"},	  /* the same, and nobody is there */
+	{"4", "0", "5", ""},	  /* the same, it has not answered yet */
+	{"6", NULL, "5", "6"},	  /* a daemon killed while it was closing */
+	{"6", NULL, "6", "2"},	  /* closed all right: it is invited */
+	{"4", NULL, "2", "4"},	  /* a daemon killed while it was connecting */
+};
+
+START_TEST(what_happened_meanwhile_is_followed)
+{
+	size_t nr;
+
+	connect_introduced(1);
+	control_leave(&control);
+	stop_control();
+	front(1, meanwhile[_i].front);
+	if (meanwhile[_i].online)
+		put(meanwhile[_i].online, BE "/online", 1);
+	if (meanwhile[_i].state)
+		put(meanwhile[_i].state, BE "/state", 1);
+	watch_own_state(1);
+	start_control();
+	pump(100);
+	nr = strlen(meanwhile[_i].states);
+	ck_assert_uint_eq(published(1), nr);
+	if (nr)
+		ck_assert_int_eq(*get(BE "/state", 1), meanwhile[_i].states[nr - 1]);
+}
+END_TEST
+
+START_TEST(a_guest_that_died_meanwhile_is_let_go)
+{
+	connect_introduced(1);
+	control_leave(&control);
+	stop_control();
+	/* Nobody has cleaned up after it: its frontend still says Connected. */
+	ck_assert(xs_release_domain(xs, 1));
+	start_control();
+	ck_becomes(1, "6");
+	ck_assert_int_eq(fake.nr_connected, 0);
+	ck_assert_int_eq(fake.nr_ports, 0);
+}
+END_TEST
+
+START_TEST(devices_of_vifs_that_are_gone_are_swept)
+{
+	connect_introduced(1);
+	connect_introduced(2);
+	connect_introduced(3);
+	attach(4);
+	remove_path(BE "/mac", 4);
+	control_leave(&control);
+	stop_control();
+	remove_path(BE, 2);
+	ck_assert(xs_release_domain(xs, 3));
+	fake.nr_sweeps = fake.wanted = 0;
+	start_control();
+	control.host.port = PORT_TAP;
+	pump(100);
+	ck_assert_uint_eq(fake.nr_sweeps, 1);
+	/* The fourth has no mac yet. */
+	ck_assert_uint_eq(fake.wanted, 1U << 1 | 1U << 4);
 }
 END_TEST
 
@@ -878,7 +1056,14 @@ int main(void)
 	tcase_add_test(tcase, a_released_domain_is_let_go);
 	tcase_add_test(tcase, a_device_left_over_from_a_destroyed_guest_is_closed);
 	tcase_add_test(tcase, a_device_made_anew_in_its_place_starts_over);
-	tcase_add_test(tcase, leaving_closes_in_order_and_coming_back_invites);
+	tcase_add_test(tcase, leaving_for_good_closes_in_order_and_coming_back_invites);
+	tcase_add_test(tcase, leaving_writes_nothing_and_coming_back_takes_up);
+	tcase_add_test(tcase, a_kill_leaves_what_leaving_leaves);
+	tcase_add_test(tcase, what_cannot_be_taken_up_at_first_is_tried_again);
+	tcase_add_test(tcase, what_cannot_be_taken_up_at_all_is_closed);
+	tcase_add_loop_test(tcase, what_happened_meanwhile_is_followed, 0, ARRAY_SIZE(meanwhile));
+	tcase_add_test(tcase, a_guest_that_died_meanwhile_is_let_go);
+	tcase_add_test(tcase, devices_of_vifs_that_are_gone_are_swept);
 	tcase_add_test(tcase, a_key_flood_does_not_starve_others);
 	tcase_add_test(tcase, a_vif_costs_one_watch_and_nothing_when_it_is_gone);
 	tcase_add_test(tcase, a_lost_xenstored_ends_the_loop);

@@ -17,6 +17,7 @@ int main(void)
 	srunner_add_suite(runner, rxpkt_suite());
 	srunner_add_suite(runner, csum_suite());
 	srunner_add_suite(runner, port_suite());
+	srunner_add_suite(runner, tap_suite());
 	srunner_add_suite(runner, flow_suite());
 	srunner_add_suite(runner, offload_suite());
 	srunner_run_all(runner, CK_ENV);

@@ -84,6 +84,22 @@ static const struct {
 	{"domain gone in Closed, no port: nothing", 6, 0, GONE, ""},
 	{"domain gone while Connected is deferred", 2, 4, UP | WAIT | GONE, "5 release 6"},
 
+	/* An earlier daemon was here: what it said stands, and nobody does it. */
+	{"Connected left behind: taken up, nothing is published", 4, 4, NEW, "re-attach"},
+	{"Connected left behind, reconfiguring", 4, 7, 0, "re-attach 8"},
+	{"Reconfigured left behind", 8, 4, 0, "re-attach 4"},
+	{"Reconfigured left behind, reconfiguring still", 8, 7, 0, "re-attach"},
+	{"Connected left behind, the frontend closes", 4, 5, 0, "5"},
+	{"Connected left behind, the frontend closed", 4, 6, 0, "5 6"},
+	{"Connected left behind, the frontend starts anew", 4, 1, 0, "5 6 2"},
+	{"Connected left behind, the frontend's path is gone", 4, 0, 0, "5 6"},
+	{"Connected left behind, the domain is gone", 4, 4, GONE, "5 6"},
+	{"Connected left behind, being removed", 5, 4, OFF, ""},
+	{"Connected left behind, removed, its frontend has closed", 5, 6, OFF, "6"},
+	{"Connected left behind, the frontend waits for nothing", 4, 3, 0, ""},
+	{"Connected left behind that cannot be taken up", 4, 4, BAD, "5 6"},
+	{"Closing left behind, the frontend waits for Closed", 5, 6, 0, "6"},
+
 	/* The toolstack removes the device: online=0 and our state set to Closing. */
 	{"removal, frontend Connected: wait for its answer", 5, 4, UP | OFF, ""},
 	{"removal, frontend Reconfiguring: wait for its answer", 5, 7, UP | OFF, ""},
@@ -149,6 +165,9 @@ static const char *take(struct backend_view *view, enum backend_step step)
 	case STEP_CONNECT:
 		view->connected = true;
 		return "connect";
+	case STEP_REATTACH:
+		view->port = view->connected = true;
+		return "re-attach";
 	case STEP_PUBLISH:
 		view->own = XenbusStateConnected;
 		return "4";
