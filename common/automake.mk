@@ -2,7 +2,9 @@
 noinst_LTLIBRARIES += common/libcommon.la
 common_libcommon_la_SOURCES = \
 	common/compiler.h \
+	common/csum.c common/csum.h \
 	common/fallback_alloc.c common/fallback_alloc.h \
+	common/gso.c common/gso.h \
 	common/load_frame.c common/load_frame.h \
 	common/log.c common/log.h \
 	common/placement.c common/placement.h \

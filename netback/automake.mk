@@ -5,7 +5,6 @@ noinst_LTLIBRARIES += netback/libnetback.la
 netback_libnetback_la_SOURCES = \
 	netback/copy.c netback/copy.h \
 	netback/counter.h \
-	netback/csum.c netback/csum.h \
 	netback/group.c netback/group.h netback/group_private.h \
 	netback/link.c netback/link.h \
 	netback/pending.c netback/pending.h \

@@ -77,6 +77,24 @@ static const char *set_foreground(struct conf *conf, const char *arg)
 	return NULL;
 }
 
+static const char *set_no_sg(struct conf *conf, const char *arg)
+{
+	conf->offloads.sg = conf->offloads.gso = false;
+	return NULL;
+}
+
+static const char *set_no_csum(struct conf *conf, const char *arg)
+{
+	conf->offloads.csum = conf->offloads.gso = false;
+	return NULL;
+}
+
+static const char *set_no_gso(struct conf *conf, const char *arg)
+{
+	conf->offloads.gso = false;
+	return NULL;
+}
+
 static const struct row {
 	const char *name;
 	const char *arg; /* NULL: takes none */
@@ -91,6 +109,12 @@ static const struct row {
 	{"tx-shift", "N", "a group has 2^N pending pages, N from 5 to 16 (default: 8)",
 	 set_tx_shift, CONF_RUN},
 	{"port", "KIND", "host side of each vif: tap (default), sink, source or echo", set_port,
+	 CONF_RUN},
+	{"no-gso", NULL, "offer no TCP segmentation offload, in neither direction", set_no_gso,
+	 CONF_RUN},
+	{"no-csum", NULL, "offer no checksum offload, hence no segmentation offload", set_no_csum,
+	 CONF_RUN},
+	{"no-sg", NULL, "offer one slot a packet only, hence no segmentation offload", set_no_sg,
 	 CONF_RUN},
 	{"on-exit", "WHAT",
 	 "what becomes of vifs: keep (as they are, for the next netbackd; the default) or close",
@@ -150,6 +174,7 @@ int conf_parse(struct conf *conf, int argc, char *const argv[], enum conf_verdic
 	*conf = (struct conf){
 		.groups = {.tx_shift = NETBK_TX_SHIFT_DEFAULT, .kind = WORKER_THREAD},
 		.port = PORT_TAP,
+		.offloads = {.sg = true, .csum = true, .gso = true},
 		.log_level = LOG_LEVEL_INFO,
 		.ctl_socket = CONF_CTL_SOCKET_DEFAULT,
 	};

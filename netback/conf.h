@@ -10,6 +10,7 @@
 #include <stdio.h>
 
 #include "common/log.h"
+#include "netback/frontend.h"
 #include "netback/group.h"
 #include "netback/port.h"
 
@@ -18,6 +19,7 @@
 struct conf {
 	struct netbk_groups_params groups;
 	enum port_kind port;
+	struct frontend_offloads offloads;
 	bool foreground;
 	bool close_on_exit; /* guests see the vifs closed; else nothing, for the next daemon */
 	enum log_level log_level;

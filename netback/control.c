@@ -374,6 +374,7 @@ int control_open(struct control *control, const struct conf *conf)
 	memset(control, 0, sizeof(*control));
 	control->host.fatal_fd = -1;
 	control->host.port = conf->port;
+	control->host.offloads = conf->offloads;
 	control->next_generation = 1;
 	control->close_on_exit = conf->close_on_exit;
 	ret = open_xenstore(control);

@@ -71,16 +71,21 @@ static int read_nr_queues(const struct reader *reader, unsigned max, unsigned *n
 static void read_features(const struct reader *reader, const struct frontend_offer *offer,
 			  struct xenvif_features *features)
 {
-	bool sg = read_flag(reader, "feature-sg");
+	const struct frontend_offloads *on = &offer->offloads;
+	bool sg = on->sg && read_flag(reader, "feature-sg");
+	/* The senses differ: IPv4 is on unless refused, IPv6 off unless wanted. */
+	bool csum_ipv4 = on->csum && !read_flag(reader, "feature-no-csum-offload");
+	bool csum_ipv6 = on->csum && read_flag(reader, "feature-ipv6-csum-offload");
 
+	/* Each segment needs a checksum of its own, so that of the whole is always blank. */
 	*features = (struct xenvif_features){
 		.sg = sg,
 		.rx_notify = read_flag(reader, "feature-rx-notify"),
-		/* The senses differ: IPv4 is on unless refused, IPv6 off unless wanted. */
-		.csum_ipv4 = !read_flag(reader, "feature-no-csum-offload"),
-		.csum_ipv6 = read_flag(reader, "feature-ipv6-csum-offload"),
-		.gso_tcpv4 = offer->gso_tcpv4 && sg && read_flag(reader, "feature-gso-tcpv4"),
-		.gso_tcpv6 = offer->gso_tcpv6 && sg && read_flag(reader, "feature-gso-tcpv6"),
+		.csum_ipv4 = csum_ipv4,
+		.csum_ipv6 = csum_ipv6,
+		.csum_refused = !on->csum,
+		.gso_tcpv4 = on->gso && sg && csum_ipv4 && read_flag(reader, "feature-gso-tcpv4"),
+		.gso_tcpv6 = on->gso && sg && csum_ipv6 && read_flag(reader, "feature-gso-tcpv6"),
 		.mtu = offer->mtu,
 	};
 }

@@ -7,16 +7,22 @@
 #ifndef NETBACK_FRONTEND_H
 #define NETBACK_FRONTEND_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "netback/queue.h"
 
+/* Which offloads there are at all, in both directions. gso needs both others. */
+struct frontend_offloads {
+	bool sg, csum, gso;
+};
+
 /* What we wrote into our own directory, and so what the frontend may make use of. */
 struct frontend_offer {
 	unsigned max_queues; /* multi-queue-max-queues, 1..XENVIF_QUEUES_MAX */
 	bool split;	     /* feature-split-event-channels */
-	bool gso_tcpv4, gso_tcpv6;
+	struct frontend_offloads offloads;
 	uint32_t domid; /* the guest's */
 	unsigned mtu;
 };

@@ -35,8 +35,8 @@
 #define NETBK_PACKETS_MAX 256
 /* Pending pages of one batch; the batch's pages are read once more by the port, so stay in L2. */
 #define NETBK_BATCH_PAGES 256
-/* Frames received in one batch lie here: as much as stays in the cache. */
-#define NETBK_RX_BYTES (256u << 10)
+/* Frames received in one batch lie here: as much as stays in the cache, and four of the largest. */
+#define NETBK_RX_BYTES (257u << 10)
 /* A queue's share of a round, in bytes: 64 full frames, the batch that hides the copy call. */
 #define NETBK_QUANTUM_BYTES (64 * 1514)
 /* Event channels looked at before the queues get their turn. */
@@ -80,7 +80,9 @@ struct xenvif_queue {
 	struct xen_netbk *netbk;
 	struct port *port;
 	struct xenvif_queue_params params;
-	unsigned rx_frame_max; /* bytes of the largest frame the guest may get */
+	unsigned rx_frame_max; /* bytes of the largest frame the guest may get, as on the wire */
+	unsigned rx_largest;   /* the same or, if it takes GSO packets, the largest of those */
+	unsigned rx_slots_max; /* what that takes of its ring, extra infos included */
 
 	/* Worker only. */
 	bool stopped;	       /* the frontend broke the rules: no more work until disconnected */
@@ -134,7 +136,7 @@ struct tx_job {
 struct rx_job {
 	struct xenvif_queue *queue;
 	uint32_t len;
-	uint16_t flags; /* NETRXF_* */
+	struct rxpkt_tell tell;
 	uint16_t first_seg, nr_segs;
 };
 

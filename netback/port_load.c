@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "common/compiler.h"
+#include "common/gso.h"
 #include "common/load_frame.h"
 #include "netback/queue.h"
 
@@ -149,11 +150,17 @@ struct echo_head {
 struct echo_queue {
 	uint8_t *bytes;
 	uint32_t in, out;
-	uint8_t pad[CACHE_LINE_BYTES - 2 * sizeof(uint32_t) - sizeof(uint8_t *)];
+	/* The oldest frame is a GSO packet the guest does not take: so many segments are cut. */
+	uint32_t nr_cut;
+	struct gso gso;
+	uint8_t pad[CACHE_LINE_BYTES - 3 * sizeof(uint32_t) - sizeof(struct gso) -
+		    sizeof(uint8_t *)];
 };
+BUILD_ASSERT(sizeof(struct echo_queue) == CACHE_LINE_BYTES);
 
 struct port_echo {
 	struct port port;
+	struct xenvif_features features; /* the guest's */
 	struct echo_queue queues[XENVIF_QUEUES_MAX];
 };
 
@@ -172,10 +179,11 @@ static void echo_close(struct port *port)
 static int echo_set_queues(struct port *port, unsigned nr_queues,
 			   const struct xenvif_features *features)
 {
+	to_echo(port)->features = *features;
 	for (unsigned i = 0; i < nr_queues; i++) {
 		struct echo_queue *queue = &to_echo(port)->queues[i];
 
-		queue->in = queue->out = 0;
+		queue->in = queue->out = queue->nr_cut = 0;
 		if (!queue->bytes)
 			queue->bytes = malloc(ECHO_QUEUE_BYTES);
 		if (!queue->bytes)
@@ -257,20 +265,73 @@ static void echo_copy(uint8_t *dst, const uint8_t *src, uint32_t len)
 	memcpy(dst + 2 * MAC_BYTES, src + 2 * MAC_BYTES, len - 2 * MAC_BYTES);
 }
 
+static void echo_swap(uint8_t *frame)
+{
+	uint8_t dst[MAC_BYTES];
+
+	memcpy(dst, frame, MAC_BYTES);
+	memcpy(frame, frame + MAC_BYTES, MAC_BYTES);
+	memcpy(frame + MAC_BYTES, dst, MAC_BYTES);
+}
+
+static void echo_next(struct echo_queue *queue, const struct echo_head *head)
+{
+	queue->out += echo_entry_bytes(head->len);
+	queue->nr_cut = 0;
+}
+
+static void echo_whole(struct echo_queue *from, const struct echo_head *head, const uint8_t *bytes,
+		       struct port_frame *frame)
+{
+	frame->hdr = head->hdr;
+	frame->len = head->len;
+	if (head->len <= frame->iov[1].iov_len)
+		echo_copy(frame->iov[1].iov_base, bytes, head->len);
+	echo_next(from, head);
+}
+
+/* The next segment of the oldest frame. False: it cannot be cut, and is gone. */
+static bool echo_segment(struct echo_queue *from, const struct echo_head *head,
+			 const uint8_t *bytes, struct port_frame *frame)
+{
+	struct gso *gso = &from->gso;
+	bool ipv6 = port_gso_type(&head->hdr) == VIRTIO_NET_HDR_GSO_TCPV6;
+
+	if (!from->nr_cut && gso_find(bytes, head->len, head->len, ipv6, head->hdr.gso_size, gso)) {
+		echo_next(from, head);
+		return false;
+	}
+	memset(&frame->hdr, 0, sizeof(frame->hdr));
+	frame->hdr.flags = VIRTIO_NET_HDR_F_NEEDS_CSUM;
+	frame->hdr.csum_start = gso->place.start;
+	frame->hdr.csum_offset = gso->place.offset;
+	frame->segment = true;
+	frame->len = (uint32_t)gso_segment_len(gso, head->len, from->nr_cut);
+	if (frame->len <= frame->iov[1].iov_len) {
+		gso_cut(gso, bytes, head->len, from->nr_cut, frame->iov[1].iov_base);
+		echo_swap(frame->iov[1].iov_base);
+	}
+	if (++from->nr_cut == gso_segments(gso, head->len))
+		echo_next(from, head);
+	return true;
+}
+
 static unsigned echo_recv_batch(struct port *port, unsigned queue,
 				struct port_frame *const frames[], unsigned nr)
 {
-	struct echo_queue *from = &to_echo(port)->queues[queue];
+	struct port_echo *echo = to_echo(port);
+	struct echo_queue *from = &echo->queues[queue];
 	struct echo_head head;
 	const uint8_t *bytes;
-	unsigned i;
+	unsigned i = 0;
 
-	for (i = 0; i < nr && (bytes = echo_peek(from, &head)); i++) {
-		frames[i]->hdr = head.hdr;
-		frames[i]->len = head.len;
-		if (head.len <= frames[i]->iov[1].iov_len)
-			echo_copy(frames[i]->iov[1].iov_base, bytes, head.len);
-		from->out += echo_entry_bytes(head.len);
+	while (i < nr && (bytes = echo_peek(from, &head))) {
+		if (port_gso_type(&head.hdr) != VIRTIO_NET_HDR_GSO_NONE &&
+		    !port_guest_takes_gso(&echo->features, &head.hdr)) {
+			i += echo_segment(from, &head, bytes, frames[i]);
+			continue;
+		}
+		echo_whole(from, &head, bytes, frames[i++]);
 	}
 	return i;
 }

@@ -15,6 +15,7 @@
 #include <sys/uio.h>
 
 #include "netback/port.h"
+#include "netback/queue.h"
 
 /**
  * One frame on its way. The header says what is left to do with it (blank checksum, segmentation)
@@ -23,10 +24,27 @@
 struct port_frame {
 	struct virtio_net_hdr hdr;
 	bool sent;	   /* by send_batch: the port took it */
+	bool segment;	   /* by recv_batch: cut from a GSO packet */
 	uint16_t nr_iov;   /* entries of iov */
 	uint32_t len;	   /* bytes of the frame, without the header */
 	struct iovec *iov; /* [0] is ->hdr, the others the frame's bytes */
 };
+
+/** port_gso_type() - VIRTIO_NET_HDR_GSO_*. That a window shrank (ECN) makes no other type. */
+static inline uint8_t port_gso_type(const struct virtio_net_hdr *hdr)
+{
+	return hdr->gso_type & (uint8_t)~VIRTIO_NET_HDR_GSO_ECN;
+}
+
+/** port_guest_takes_gso() - may a guest of @features be sent a GSO packet as @hdr has it? */
+static inline bool port_guest_takes_gso(const struct xenvif_features *features,
+					const struct virtio_net_hdr *hdr)
+{
+	uint8_t type = port_gso_type(hdr);
+
+	return (type == VIRTIO_NET_HDR_GSO_TCPV4 && features->gso_tcpv4) ||
+	       (type == VIRTIO_NET_HDR_GSO_TCPV6 && features->gso_tcpv6);
+}
 
 struct port_ops {
 	const char *name;
@@ -39,6 +57,8 @@ struct port_ops {
 	void (*leave)(struct port *port);
 	/* The network device's name. NULL: has none. */
 	int (*device)(const struct port *port, char name[IFNAMSIZ]);
+	/* A GSO packet the features exclude is never offered by recv_batch() from now on: it is
+	 * for the port to cut. */
 	int (*set_queues)(struct port *port, unsigned nr_queues,
 			  const struct xenvif_features *features);
 	void (*set_carrier)(struct port *port, int up);
@@ -46,7 +66,8 @@ struct port_ops {
 	/* A descriptor that becomes readable when recv_batch() has something; -1: none is needed.
 	 */
 	int (*queue_fd)(const struct port *port, unsigned queue);
-	/* Offer @nr frames; sets ->sent of each. What is not taken is the caller's to count. */
+	/* Offer @nr frames, GSO packets among them; sets ->sent of each. What is not taken is the
+	 * caller's to count. */
 	void (*send_batch)(struct port *port, unsigned queue, struct port_frame *const frames[],
 			   unsigned nr);
 	/*

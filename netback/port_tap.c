@@ -108,6 +108,10 @@ static int set_offloads(const struct port_tap *tap, const struct xenvif_features
 {
 	unsigned long offloads = features->csum_ipv4 || features->csum_ipv6 ? TUN_F_CSUM : 0;
 
+	if (features->gso_tcpv4)
+		offloads |= TUN_F_TSO4;
+	if (features->gso_tcpv6)
+		offloads |= TUN_F_TSO6;
 	return ioctl(tap->fds[0], TUNSETOFFLOAD, offloads) ? -errno : 0;
 }
 
@@ -142,9 +146,12 @@ static int tap_set_queues(struct port *port, unsigned nr_queues,
 		if (!err)
 			tap->nr_attached++;
 	}
+	/* First: what is queued from here on is as this guest takes it. */
+	if (!err)
+		err = set_offloads(tap, features);
 	for (unsigned i = 0; !err && i < nr_queues; i++)
 		drain(tap, i);
-	return err ? err : set_offloads(tap, features);
+	return err;
 }
 
 static void tap_set_carrier(struct port *port, int up)

@@ -26,7 +26,9 @@ static const char *const drop_names[] = {
 	[DROP_TX_COPY] = "tx_copy",
 	[DROP_TX_PORT_FULL] = "tx_port_full",
 	[DROP_TX_CSUM] = "tx_csum",
+	[DROP_TX_BAD_GSO] = "tx_bad_gso",
 	[DROP_RX_TOO_BIG] = "rx_too_big",
+	[DROP_RX_BAD_GSO] = "rx_bad_gso",
 	[DROP_RX_COPY] = "rx_copy",
 };
 BUILD_ASSERT(ARRAY_SIZE(drop_names) == NR_XENVIF_DROPS);
@@ -275,6 +277,8 @@ static void reset_connection(struct xenvif_queue *queue)
 	queue->rx_poll_usec = 0;
 	queue->tx_work.deficit = queue->rx_work.deficit = 0;
 	queue->rx_frame_max = rxpkt_frame_max(&queue->params.features);
+	queue->rx_largest = rxpkt_largest(&queue->params.features);
+	queue->rx_slots_max = rxpkt_slots_max(&queue->params.features);
 }
 
 int xenvif_queue_connect(struct xenvif_queue *queue, struct netbk_groups *groups,

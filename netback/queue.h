@@ -26,9 +26,12 @@ struct xenvif_features {
 	bool rx_notify; /* the guest kicks when it posts RX buffers; if not, poll within 30 ms */
 	bool csum_ipv4; /* the guest takes blank IPv4 checksums (no feature-no-csum-offload) */
 	bool csum_ipv6; /* the guest takes blank IPv6 checksums (feature-ipv6-csum-offload) */
-	bool gso_tcpv4; /* the guest takes GSO packets; need sg */
+	bool gso_tcpv4; /* the guest takes GSO packets; need sg and blank checksums */
 	bool gso_tcpv6;
-	unsigned mtu;	/* bytes of L3 payload; the largest frame to the guest is mtu + 18 */
+	/* We refused them (feature-no-csum-offload, no feature-ipv6-csum-offload): what the guest
+	 * leaves blank all the same is completed, and counted. */
+	bool csum_refused;
+	unsigned mtu; /* bytes of L3 payload; the largest frame to the guest is mtu + 18 */
 };
 
 /* Why a packet was dropped. The names are what netbackctl prints: xenvif_drop_name(). */
@@ -40,7 +43,9 @@ enum xenvif_drop {
 	DROP_TX_COPY,		/* grant copy failed: revoked or bad reference */
 	DROP_TX_PORT_FULL,	/* the host side did not take it */
 	DROP_TX_CSUM,		/* blank checksum that could not be completed */
+	DROP_TX_BAD_GSO,	/* segment size, type or headers of a GSO packet make no sense */
 	DROP_RX_TOO_BIG,	/* more than the guest can take (mtu, or one slot without sg) */
+	DROP_RX_BAD_GSO,	/* a GSO packet the guest does not take, or that is none */
 	DROP_RX_COPY,
 	NR_XENVIF_DROPS,
 };
@@ -49,10 +54,10 @@ const char *xenvif_drop_name(enum xenvif_drop drop);
 /* Why a frontend lost its vif. xenvif_fatal_name() is the text for the log and the error node. */
 enum xenvif_fatal {
 	FATAL_NONE,
-	FATAL_TX_PROD_OVERFLOW,	  /* req_prod - req_cons > ring size */
-	FATAL_TX_INCOMPLETE,	  /* more_data or extra on the last slot published */
-	FATAL_TX_TOO_MANY_SLOTS,  /* beyond 20 */
-	FATAL_TX_PAGE_CROSSING,	  /* offset + size > 4096 */
+	FATAL_TX_PROD_OVERFLOW,	 /* req_prod - req_cons > ring size */
+	FATAL_TX_INCOMPLETE,	 /* more_data or extra on the last slot published */
+	FATAL_TX_TOO_MANY_SLOTS, /* beyond 20 */
+	FATAL_TX_PAGE_CROSSING,	 /* offset + size > 4096 */
 	FATAL_RX_PROD_OVERFLOW,
 	NR_XENVIF_FATALS,
 };
@@ -64,6 +69,14 @@ struct xenvif_stats {
 	uint64_t rx_packets, rx_bytes, rx_slots;
 	uint64_t tx_notifies, rx_notifies, events;
 	uint64_t rx_stalls; /* times the host side waited because the guest had posted too little */
+	/* Offloads: packets left to the other side to finish, and what was finished here. */
+	uint64_t tx_gso, rx_gso;
+	uint64_t tx_csum_blank, rx_csum_blank; /* GSO packets included */
+	uint64_t tx_csum_unasked;	       /* blank although we refused that */
+	uint64_t tx_gso_csum_fixups;	       /* GSO packets whose checksum was not blank */
+	uint64_t rx_gso_csum_fixups;
+	uint64_t rx_csum_filled; /* the guest takes no blank ones */
+	uint64_t rx_segments;	 /* cut from GSO packets, which the guest does not take */
 	uint64_t drops[NR_XENVIF_DROPS];
 };
 

@@ -79,6 +79,39 @@ static json_t *flow_json(uint64_t packets, uint64_t bytes, uint64_t slots, uint6
 			 counter_json(notifies));
 }
 
+static const struct {
+	const char *name;
+	size_t offset;
+} offload_counters[] = {
+#define COUNTER(name)                                      \
+	{                                                  \
+#name, offsetof(struct xenvif_stats, name) \
+	}
+	COUNTER(tx_gso),
+	COUNTER(rx_gso),
+	COUNTER(tx_csum_blank),
+	COUNTER(rx_csum_blank),
+	COUNTER(tx_csum_unasked),
+	COUNTER(tx_gso_csum_fixups),
+	COUNTER(rx_gso_csum_fixups),
+	COUNTER(rx_csum_filled),
+	COUNTER(rx_segments),
+#undef COUNTER
+};
+
+static json_t *offloads_json(const struct xenvif_stats *stats)
+{
+	json_t *offloads = json_object();
+
+	for (size_t i = 0; i < ARRAY_SIZE(offload_counters); i++) {
+		const char *at = (const char *)stats + offload_counters[i].offset;
+
+		json_object_set_new(offloads, offload_counters[i].name,
+				    counter_json(*(const uint64_t *)at));
+	}
+	return offloads;
+}
+
 static json_t *queue_stats_json(const struct xenvif *vif, unsigned id)
 {
 	const struct xenvif_queue *queue = vif->queues[id];
@@ -86,13 +119,13 @@ static json_t *queue_stats_json(const struct xenvif *vif, unsigned id)
 
 	xenvif_queue_get_stats(queue, &stats);
 	return json_pack(
-		"{s:i,s:i,s:o,s:o,s:o,s:o,s:o}", "id", (int)id, "group", xenvif_queue_group(queue),
-		"tx",
+		"{s:i,s:i,s:o,s:o,s:o,s:o,s:o,s:o}", "id", (int)id, "group",
+		xenvif_queue_group(queue), "tx",
 		flow_json(stats.tx_packets, stats.tx_bytes, stats.tx_slots, stats.tx_notifies),
 		"rx",
 		flow_json(stats.rx_packets, stats.rx_bytes, stats.rx_slots, stats.rx_notifies),
-		"drops", drops_json(&stats), "events", counter_json(stats.events), "rx_stalls",
-		counter_json(stats.rx_stalls));
+		"drops", drops_json(&stats), "offloads", offloads_json(&stats), "events",
+		counter_json(stats.events), "rx_stalls", counter_json(stats.rx_stalls));
 }
 
 static json_t *vif_stats_json(const struct xenvif *vif)
@@ -214,13 +247,14 @@ static json_t *queue_show_json(const struct xenvif *vif, unsigned id)
 	return queue;
 }
 
-static json_t *offered_json(void)
+static json_t *offered_json(const struct xenvif_host *host)
 {
 	json_t *offered = json_object();
 	const struct xenvif_feature *feature;
 
 	for (feature = xenvif_features_offered; feature->name; feature++)
-		json_object_set_new(offered, feature->name, json_integer(feature->value));
+		json_object_set_new(offered, feature->name,
+				    json_integer(xenvif_feature_value(host, feature)));
 	return offered;
 }
 
@@ -264,7 +298,7 @@ static json_t *show_vif(const struct xenvif *vif)
 	json_object_set_new(show, "connects", counter_json(vif->nr_connects));
 	json_object_set_new(show, "errors", counter_json(vif->nr_errors));
 	json_object_set_new(show, "last_error", json_string(vif->error));
-	json_object_set_new(show, "offered", offered_json());
+	json_object_set_new(show, "offered", offered_json(vif->host));
 	json_object_set_new(show, "agreed", agreed_json(vif));
 	json_object_set_new(show, "queues", queues);
 	return show;

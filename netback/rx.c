@@ -9,28 +9,45 @@
 
 #include <netinet/udp.h>
 
+#include "common/csum.h"
+#include "common/gso.h"
 #include "netback/counter.h"
-#include "netback/csum.h"
 
 /* Frames start on a cache line of their own in the batch. */
 #define FRAME_ALIGN CACHE_LINE_BYTES
 
 /* ---- receive ---- */
 
+static unsigned aligned(unsigned bytes)
+{
+	return (bytes + FRAME_ALIGN - 1) & ~(FRAME_ALIGN - 1u);
+}
+
 /* The buffer of one frame: a byte more than is accepted, to tell a frame that was cut. */
 static unsigned buffer_bytes(const struct xenvif_queue *queue)
 {
-	return (queue->rx_frame_max + 1 + FRAME_ALIGN - 1) & ~(FRAME_ALIGN - 1u);
+	return aligned(queue->rx_largest + 1);
+}
+
+/*
+ * Where the largest frame is much larger than most, as GSO packets are, frames are received one by
+ * one, so that each takes of batch and ring what it needs.
+ */
+static bool one_by_one(const struct xenvif_queue *queue)
+{
+	return queue->rx_largest > RXPKT_PAGE_BYTES;
 }
 
 /* How many frames of the largest size fit into the batch as it stands. */
 static unsigned batch_room(const struct xen_netbk *netbk, const struct xenvif_queue *queue)
 {
 	unsigned jobs = NETBK_PACKETS_MAX - netbk->nr_rx_jobs;
-	unsigned buffers = (NETBK_RX_BYTES - netbk->rx_used_bytes) / buffer_bytes(queue);
-	unsigned segs = copy_room(&netbk->copy) / rxpkt_slots(queue->rx_frame_max);
+	unsigned bytes = NETBK_RX_BYTES - netbk->rx_used_bytes;
+	unsigned segs = copy_room(&netbk->copy);
 
-	return MIN(jobs, MIN(buffers, segs));
+	if (one_by_one(queue))
+		return jobs && bytes >= buffer_bytes(queue) && segs >= queue->rx_slots_max;
+	return MIN(jobs, MIN(bytes / buffer_bytes(queue), segs / queue->rx_slots_max));
 }
 
 /* The place of the frame's blank checksum as the port says; false if that is not in the frame. */
@@ -57,35 +74,80 @@ static bool guest_takes_blank(const struct xenvif_queue *queue, const struct por
 }
 
 /* What the guest is told of the frame's checksum. One it would not take blank is filled in here. */
-static uint16_t rx_flags(const struct xenvif_queue *queue, struct port_frame *frame)
+static void tell_csum(struct xenvif_queue *queue, struct port_frame *frame, struct rxpkt_tell *tell)
 {
 	struct csum_place place;
 
 	if (frame->hdr.flags & VIRTIO_NET_HDR_F_DATA_VALID)
-		return NETRXF_data_validated;
+		tell->flags = NETRXF_data_validated;
 	if (!(frame->hdr.flags & VIRTIO_NET_HDR_F_NEEDS_CSUM) || !blank_place(frame, &place))
-		return 0;
-	if (guest_takes_blank(queue, frame))
-		return NETRXF_csum_blank | NETRXF_data_validated;
+		return;
+	tell->flags = NETRXF_data_validated;
+	if (guest_takes_blank(queue, frame)) {
+		tell->flags |= NETRXF_csum_blank;
+		counter_add(&queue->stats.rx_csum_blank, 1);
+		return;
+	}
 	csum_fill(frame->iov[1].iov_base, frame->len, &place);
-	return NETRXF_data_validated;
+	counter_add(&queue->stats.rx_csum_filled, 1);
+}
+
+/* A GSO packet: always with a blank checksum. False: the guest is not to have it. */
+static bool tell_gso(struct xenvif_queue *queue, struct port_frame *frame, struct rxpkt_tell *tell)
+{
+	const struct virtio_net_hdr *hdr = &frame->hdr;
+	void *bytes = frame->iov[1].iov_base;
+	bool ipv6 = port_gso_type(hdr) == VIRTIO_NET_HDR_GSO_TCPV6;
+	struct gso gso;
+
+	if (!port_guest_takes_gso(&queue->params.features, hdr) || !hdr->gso_size ||
+	    gso_find(bytes, frame->len, frame->len, ipv6, hdr->gso_size, &gso))
+		return false;
+	if (!(hdr->flags & VIRTIO_NET_HDR_F_NEEDS_CSUM)) {
+		csum_make_blank(bytes, frame->len, &gso.place);
+		counter_add(&queue->stats.rx_gso_csum_fixups, 1);
+	}
+	tell->flags = NETRXF_csum_blank | NETRXF_data_validated | NETRXF_extra_info;
+	tell->gso_type = ipv6 ? XEN_NETIF_GSO_TYPE_TCPV6 : XEN_NETIF_GSO_TYPE_TCPV4;
+	tell->gso_size = hdr->gso_size;
+	counter_add(&queue->stats.rx_csum_blank, 1);
+	counter_add(&queue->stats.rx_gso, 1);
+	return true;
+}
+
+/* Return: TXPKT_KEEP, or why the guest does not get the frame. */
+static unsigned tell(struct xenvif_queue *queue, struct port_frame *frame, struct rxpkt_tell *told)
+{
+	bool gso = port_gso_type(&frame->hdr) != VIRTIO_NET_HDR_GSO_NONE;
+
+	*told = (struct rxpkt_tell){.gso_type = XEN_NETIF_GSO_TYPE_NONE};
+	if (frame->len > (gso ? queue->rx_largest : queue->rx_frame_max) ||
+	    frame->len < TXPKT_ETH_BYTES)
+		return DROP_RX_TOO_BIG;
+	if (gso)
+		return tell_gso(queue, frame, told) ? TXPKT_KEEP : DROP_RX_BAD_GSO;
+	tell_csum(queue, frame, told);
+	return TXPKT_KEEP;
 }
 
 static void plan(struct xenvif_queue *queue, struct port_frame *frame)
 {
 	struct xen_netbk *netbk = queue->netbk;
 	struct rx_job *job = &netbk->rx_jobs[netbk->nr_rx_jobs];
+	unsigned drop = tell(queue, frame, &job->tell);
 
-	if (frame->len > queue->rx_frame_max || frame->len < TXPKT_ETH_BYTES) {
-		counter_add(&queue->stats.drops[DROP_RX_TOO_BIG], 1);
+	if (drop != TXPKT_KEEP) {
+		counter_add(&queue->stats.drops[drop], 1);
 		return;
 	}
+	if (frame->segment)
+		counter_add(&queue->stats.rx_segments, 1);
 	job->queue = queue;
 	job->len = frame->len;
-	job->flags = rx_flags(queue, frame);
 	job->first_seg = (uint16_t)netbk->copy.nr;
 	job->nr_segs = (uint16_t)rxpkt_plan(&queue->rx, (uint16_t)queue->params.domid,
 					    frame->iov[1].iov_base, frame->len,
+					    job->tell.gso_type != XEN_NETIF_GSO_TYPE_NONE,
 					    &netbk->rx_ids[job->first_seg], &netbk->copy);
 	netbk->nr_rx_jobs++;
 }
@@ -101,17 +163,20 @@ static bool receive(struct xenvif_queue *queue, unsigned nr, int64_t *deficit)
 	for (unsigned i = 0; i < nr; i++) {
 		iov[i][0] = (struct iovec){&frames[i].hdr, sizeof(frames[i].hdr)};
 		iov[i][1] = (struct iovec){netbk->rx_bytes + netbk->rx_used_bytes + i * stride,
-					   queue->rx_frame_max + 1};
+					   queue->rx_largest + 1};
 		frames[i].iov = iov[i];
 		frames[i].nr_iov = 2;
+		frames[i].segment = false;
 		list[i] = &frames[i];
 	}
 	got = queue->port->ops->recv_batch(queue->port, queue->id, list, nr);
-	netbk->rx_used_bytes += got * stride;
 	for (unsigned i = 0; i < got; i++) {
-		*deficit -= MIN(frames[i].len, queue->rx_frame_max);
+		*deficit -= MIN(frames[i].len, queue->rx_largest);
 		plan(queue, &frames[i]);
 	}
+	if (got)
+		netbk->rx_used_bytes +=
+			(got - 1) * stride + aligned(MIN(frames[got - 1].len, queue->rx_largest));
 	return got == nr;
 }
 
@@ -147,19 +212,21 @@ static bool wait_for_buffers(struct xenvif_queue *queue, unsigned need)
 	return false;
 }
 
-/* Frames that may be received now: limited by posted buffers, the batch and the turn. */
+/* Frames that may be received now: limited by posted buffers, enough for one, and the turn. */
 static unsigned may_receive(struct xenvif_queue *queue, unsigned posted, int64_t deficit)
 {
-	unsigned by_slots = posted / rxpkt_slots(queue->rx_frame_max);
-	unsigned by_turn = (unsigned)MIN(deficit / queue->rx_frame_max + 1, NETBK_PACKETS_MAX);
+	unsigned by_turn;
 
-	return MIN(by_slots, by_turn);
+	if (one_by_one(queue))
+		return 1;
+	by_turn = (unsigned)MIN(deficit / queue->rx_frame_max + 1, NETBK_PACKETS_MAX);
+	return MIN(posted / queue->rx_slots_max, by_turn);
 }
 
 bool xenvif_rx_run(struct work *work, int64_t *deficit)
 {
 	struct xenvif_queue *queue = container_of(work, struct xenvif_queue, rx_work);
-	unsigned need = rxpkt_slots(queue->rx_frame_max);
+	unsigned need = queue->rx_slots_max;
 	RING_IDX prod;
 
 	while (queue->port_readable) {
@@ -214,14 +281,15 @@ static void respond(struct xen_netbk *netbk, const struct rx_job *job)
 	struct xenvif_stats *stats = &job->queue->stats;
 	bool ok = copy_ok(&netbk->copy, job->first_seg, job->nr_segs);
 
-	counter_add(&stats->rx_slots, job->nr_segs);
+	counter_add(&stats->rx_slots,
+		    job->nr_segs + (job->tell.gso_type != XEN_NETIF_GSO_TYPE_NONE));
 	if (ok) {
 		counter_add(&stats->rx_packets, 1);
 		counter_add(&stats->rx_bytes, job->len);
 	} else {
 		counter_add(&stats->drops[DROP_RX_COPY], 1);
 	}
-	rxpkt_respond(&job->queue->rx, &netbk->rx_ids[job->first_seg], job->len, job->flags, ok);
+	rxpkt_respond(&job->queue->rx, &netbk->rx_ids[job->first_seg], job->len, &job->tell, ok);
 }
 
 static void push(struct xen_netbk *netbk, struct xenvif_queue *queue)

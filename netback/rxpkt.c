@@ -2,12 +2,16 @@
 /* rxpkt.c: the slots of one frame to the guest. See rxpkt.h. */
 #include "netback/rxpkt.h"
 
+#include <string.h>
+
 #include "common/compiler.h"
 
 BUILD_ASSERT(sizeof(netif_rx_request_t) == 8);
 BUILD_ASSERT(sizeof(netif_rx_response_t) == 8);
 BUILD_ASSERT(__CONST_RING_SIZE(netif_rx, RXPKT_PAGE_BYTES) == TXPKT_RING_SLOTS);
-BUILD_ASSERT(RXPKT_SLOTS_MAX *RXPKT_PAGE_BYTES > RXPKT_FRAME_MAX_BYTES);
+BUILD_ASSERT(sizeof(netif_extra_info_t) == sizeof(netif_rx_response_t));
+BUILD_ASSERT(RXPKT_SLOTS_MAX *RXPKT_PAGE_BYTES >= RXPKT_GSO_MAX_BYTES);
+BUILD_ASSERT(RXPKT_SLOTS_MAX + 1 <= XEN_NETIF_NR_SLOTS_MIN);
 
 unsigned rxpkt_frame_max(const struct xenvif_features *features)
 {
@@ -16,13 +20,28 @@ unsigned rxpkt_frame_max(const struct xenvif_features *features)
 	return features->mtu > limit - RXPKT_L2_BYTES ? limit : features->mtu + RXPKT_L2_BYTES;
 }
 
+static bool takes_gso(const struct xenvif_features *features)
+{
+	return features->gso_tcpv4 || features->gso_tcpv6;
+}
+
+unsigned rxpkt_largest(const struct xenvif_features *features)
+{
+	return takes_gso(features) ? RXPKT_GSO_MAX_BYTES : rxpkt_frame_max(features);
+}
+
+unsigned rxpkt_slots_max(const struct xenvif_features *features)
+{
+	return rxpkt_slots(rxpkt_largest(features)) + takes_gso(features);
+}
+
 static unsigned slot_len(unsigned len, unsigned slot)
 {
 	return MIN(len - slot * RXPKT_PAGE_BYTES, (unsigned)RXPKT_PAGE_BYTES);
 }
 
 unsigned rxpkt_plan(netif_rx_back_ring_t *ring, uint16_t domid, const void *frame, unsigned len,
-		    uint16_t *ids, struct copy_batch *batch)
+		    bool gso, uint16_t *ids, struct copy_batch *batch)
 {
 	unsigned nr = rxpkt_slots(len);
 	netif_rx_request_t req;
@@ -33,12 +52,26 @@ unsigned rxpkt_plan(netif_rx_back_ring_t *ring, uint16_t domid, const void *fram
 		ids[i] = req.id;
 		copy_to_guest(batch, domid, req.gref, 0, (const char *)frame + i * RXPKT_PAGE_BYTES,
 			      (uint16_t)slot_len(len, i));
+		if (!i)
+			ring->req_cons += gso;
 	}
 	return nr;
 }
 
-void rxpkt_respond(netif_rx_back_ring_t *ring, const uint16_t *ids, unsigned len, uint16_t flags,
-		   bool ok)
+static void respond_gso(netif_rx_back_ring_t *ring, const struct rxpkt_tell *tell)
+{
+	netif_extra_info_t extra;
+
+	memset(&extra, 0, sizeof(extra)); /* nothing of ours in the padding (XSA-216) */
+	extra.type = XEN_NETIF_EXTRA_TYPE_GSO;
+	extra.u.gso.size = tell->gso_size;
+	extra.u.gso.type = tell->gso_type;
+	memcpy(RING_GET_RESPONSE(ring, ring->rsp_prod_pvt), &extra, sizeof(extra));
+	ring->rsp_prod_pvt++;
+}
+
+void rxpkt_respond(netif_rx_back_ring_t *ring, const uint16_t *ids, unsigned len,
+		   const struct rxpkt_tell *tell, bool ok)
 {
 	unsigned nr = rxpkt_slots(len);
 
@@ -48,9 +81,11 @@ void rxpkt_respond(netif_rx_back_ring_t *ring, const uint16_t *ids, unsigned len
 		*RING_GET_RESPONSE(ring, ring->rsp_prod_pvt) = (netif_rx_response_t){
 			.id = ids[i],
 			.offset = 0,
-			.flags = (uint16_t)(more | (i ? 0 : flags)),
+			.flags = (uint16_t)(more | (i ? 0 : tell->flags)),
 			.status = (int16_t)(ok ? (int)slot_len(len, i) : NETIF_RSP_ERROR),
 		};
 		ring->rsp_prod_pvt++;
+		if (!i && tell->gso_type != XEN_NETIF_GSO_TYPE_NONE)
+			respond_gso(ring, tell);
 	}
 }

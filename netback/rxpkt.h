@@ -23,13 +23,26 @@
 #define RXPKT_PAGE_BYTES      4096
 #define RXPKT_FRAME_MAX_BYTES 65535
 /* Ethernet header and one VLAN tag on top of the MTU. */
-#define RXPKT_L2_BYTES	18
-#define RXPKT_SLOTS_MAX 16
+#define RXPKT_L2_BYTES 18
+/* A GSO packet is one of IP, which may be 65535 bytes long. */
+#define RXPKT_GSO_MAX_BYTES (65535 + RXPKT_L2_BYTES)
+#define RXPKT_SLOTS_MAX	    17
 
-/** The largest frame, in bytes, a guest with @features may be sent. */
+/** What a guest is told of a frame, besides its bytes. */
+struct rxpkt_tell {
+	uint16_t flags; /* of the first response: NETRXF_csum_blank, _data_validated, _extra_info */
+	uint16_t gso_size;
+	uint8_t gso_type; /* XEN_NETIF_GSO_TYPE_*; NONE: no extra info */
+};
+
+/** The largest frame, in bytes, a guest with @features may be sent, other than a GSO packet. */
 unsigned rxpkt_frame_max(const struct xenvif_features *features);
+/** The same, or the largest GSO packet if the guest takes any. */
+unsigned rxpkt_largest(const struct xenvif_features *features);
+/** The ring slots, those of extra infos included, that any one frame can need. */
+unsigned rxpkt_slots_max(const struct xenvif_features *features);
 
-/** rxpkt_slots() - slots a frame of @len bytes takes. */
+/** rxpkt_slots() - slots the bytes of a frame of @len take; an extra info takes one more. */
 static inline unsigned rxpkt_slots(unsigned len)
 {
 	return (len + RXPKT_PAGE_BYTES - 1) / RXPKT_PAGE_BYTES;
@@ -43,20 +56,20 @@ static inline bool rxpkt_prod_ok(const netif_rx_back_ring_t *ring, RING_IDX prod
 
 /**
  * rxpkt_plan() - take the requests a frame needs off the ring and add its copies
+ * @gso: there will be an extra info: it takes the place of a request, whose buffer goes unused
  * @ids: the requests' ids are stored here, rxpkt_slots(@len) of them
  *
  * The caller has checked that so many requests are posted and that the batch has room.
- * Return: the number of slots, which is the number of segments added.
+ * Return: the number of segments added.
  */
 unsigned rxpkt_plan(netif_rx_back_ring_t *ring, uint16_t domid, const void *frame, unsigned len,
-		    uint16_t *ids, struct copy_batch *batch);
+		    bool gso, uint16_t *ids, struct copy_batch *batch);
 
 /**
  * rxpkt_respond() - the responses of one frame, in order
- * @flags: NETRXF_csum_blank, NETRXF_data_validated: go into the first response
  * @ok: false: the copy failed; every slot says so, since a frontend drops the whole frame anyway
  */
-void rxpkt_respond(netif_rx_back_ring_t *ring, const uint16_t *ids, unsigned len, uint16_t flags,
-		   bool ok);
+void rxpkt_respond(netif_rx_back_ring_t *ring, const uint16_t *ids, unsigned len,
+		   const struct rxpkt_tell *tell, bool ok);
 
 #endif

@@ -9,14 +9,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/csum.h"
+#include "common/gso.h"
 #include "common/log.h"
 #include "netback/counter.h"
-#include "netback/csum.h"
 
-/* Extra info a guest may send now. The hash is advice, taken from anybody. */
+/* Extra info a guest may send now. The hash is advice, taken from anybody; so is GSO, for a guest
+ * that sends it without having been told to is better served than refused. */
 static unsigned offered_extras(const struct xenvif_queue *queue)
 {
-	return 1u << XEN_NETIF_EXTRA_TYPE_HASH;
+	return 1u << XEN_NETIF_EXTRA_TYPE_HASH | 1u << XEN_NETIF_EXTRA_TYPE_GSO;
 }
 
 /* ---- take ---- */
@@ -123,28 +125,64 @@ bool xenvif_tx_run(struct work *work, int64_t *deficit)
 
 /* ---- finish ---- */
 
+static void leave_csum(struct tx_job *job, const struct csum_place *place)
+{
+	struct virtio_net_hdr *hdr = &job->frame.hdr;
+	struct xenvif_queue *queue = job->queue;
+
+	hdr->flags = VIRTIO_NET_HDR_F_NEEDS_CSUM;
+	hdr->csum_start = place->start;
+	hdr->csum_offset = place->offset;
+	counter_add(&queue->stats.tx_csum_blank, 1);
+	if (unlikely(queue->params.features.csum_refused) && job->pkt.flags & NETTXF_csum_blank)
+		counter_add(&queue->stats.tx_csum_unasked, 1);
+}
+
 /*
  * What the guest said about the checksum, in the port's terms. A blank checksum is the protocol's
  * default for IPv4, and accepted for IPv6 from guests that were not told to.
  */
-static bool set_csum(struct tx_job *job)
+static unsigned set_csum(struct tx_job *job)
 {
-	struct virtio_net_hdr *hdr = &job->frame.hdr;
 	const struct iovec *head = &job->frame.iov[1];
 	struct csum_place place;
 
-	memset(hdr, 0, sizeof(*hdr));
 	if (!(job->pkt.flags & NETTXF_csum_blank)) {
 		if (job->pkt.flags & NETTXF_data_validated)
-			hdr->flags = VIRTIO_NET_HDR_F_DATA_VALID;
-		return true;
+			job->frame.hdr.flags = VIRTIO_NET_HDR_F_DATA_VALID;
+		return TXPKT_KEEP;
 	}
 	if (csum_find(head->iov_base, head->iov_len, job->frame.len, &place))
-		return false;
-	hdr->flags = VIRTIO_NET_HDR_F_NEEDS_CSUM;
-	hdr->csum_start = place.start;
-	hdr->csum_offset = place.offset;
-	return true;
+		return DROP_TX_CSUM;
+	leave_csum(job, &place);
+	return TXPKT_KEEP;
+}
+
+/*
+ * A GSO packet: all headers in its first page (XSA-423), the checksum blank, because each segment
+ * gets its own.
+ */
+static unsigned set_gso(struct tx_job *job)
+{
+	struct virtio_net_hdr *hdr = &job->frame.hdr;
+	const struct iovec *head = &job->frame.iov[1];
+	bool ipv6 = job->pkt.gso.type == XEN_NETIF_GSO_TYPE_TCPV6;
+	struct gso gso;
+
+	if (gso_find(head->iov_base, head->iov_len, job->frame.len, ipv6, job->pkt.gso.size, &gso))
+		return DROP_TX_BAD_GSO;
+	if (unlikely(!(job->pkt.flags & NETTXF_csum_blank))) {
+		csum_make_blank(head->iov_base, job->frame.len, &gso.place);
+		counter_add(&job->queue->stats.tx_gso_csum_fixups, 1);
+	}
+	leave_csum(job, &gso.place);
+	counter_add(&job->queue->stats.tx_gso, 1);
+	if (gso_segments(&gso, job->frame.len) == 1)
+		return TXPKT_KEEP; /* small enough as it is */
+	hdr->gso_type = ipv6 ? VIRTIO_NET_HDR_GSO_TCPV6 : VIRTIO_NET_HDR_GSO_TCPV4;
+	hdr->gso_size = gso.size;
+	hdr->hdr_len = gso.hdr_len;
+	return TXPKT_KEEP;
 }
 
 /* Is the job's frame fit to be sent? */
@@ -152,10 +190,13 @@ static bool ready(struct xen_netbk *netbk, struct tx_job *job)
 {
 	if (job->drop != TXPKT_KEEP)
 		return false;
+	memset(&job->frame.hdr, 0, sizeof(job->frame.hdr));
 	if (!copy_ok(&netbk->copy, job->first_seg, job->nr_segs))
 		job->drop = DROP_TX_COPY;
-	else if (!set_csum(job))
-		job->drop = DROP_TX_CSUM;
+	else if (job->pkt.extras & 1u << XEN_NETIF_EXTRA_TYPE_GSO)
+		job->drop = (uint8_t)set_gso(job);
+	else
+		job->drop = (uint8_t)set_csum(job);
 	return job->drop == TXPKT_KEEP;
 }
 

@@ -57,6 +57,11 @@ static void keep_extra(struct txpkt *pkt, const netif_extra_info_t *extra, unsig
 	case XEN_NETIF_EXTRA_TYPE_GSO:
 		pkt->gso.size = extra->u.gso.size;
 		pkt->gso.type = extra->u.gso.type;
+		/* Costs the packet, where Linux's backend takes the vif. */
+		if (pkt->gso.size < TXPKT_GSO_SIZE_MIN ||
+		    (pkt->gso.type != XEN_NETIF_GSO_TYPE_TCPV4 &&
+		     pkt->gso.type != XEN_NETIF_GSO_TYPE_TCPV6))
+			set_drop(pkt, DROP_TX_BAD_GSO);
 		break;
 	case XEN_NETIF_EXTRA_TYPE_MCAST_ADD:
 	case XEN_NETIF_EXTRA_TYPE_MCAST_DEL:

@@ -22,6 +22,8 @@
 #define TXPKT_RING_SLOTS 256
 #define TXPKT_PAGE_BYTES 4096
 #define TXPKT_ETH_BYTES	 14
+/* No TCP sends smaller segments, options deducted; each costs whoever cuts as much as a packet. */
+#define TXPKT_GSO_SIZE_MIN 8
 
 /*
  * Slots beyond the first. A frontend may use XEN_NETIF_NR_SLOTS_MIN of them, as it always could

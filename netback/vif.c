@@ -21,15 +21,31 @@
 /* DOMID_FIRST_RESERVED of xen/xen.h. */
 #define DOMID_MAX 0x7FEFU
 
+#define ALWAYS	      XENVIF_NEEDS_NOTHING, 0
+#define NEEDS(member) offsetof(struct frontend_offloads, member)
+
 const struct xenvif_feature xenvif_features_offered[] = {
-	{"feature-rx-copy", 1},
-	{"feature-rx-flip", 0},
-	{"feature-sg", 1},
-	{"feature-rx-notify", 1},
-	{"feature-split-event-channels", 1},
-	{"multi-queue-max-queues", XENVIF_QUEUES_OFFERED},
-	{NULL, 0},
+	{"feature-rx-copy", 1, ALWAYS},
+	{"feature-rx-flip", 0, ALWAYS},
+	{"feature-sg", 1, NEEDS(sg), 0},
+	{"feature-gso-tcpv4", 1, NEEDS(gso), 0},
+	{"feature-gso-tcpv6", 1, NEEDS(gso), 0},
+	{"feature-no-csum-offload", 0, NEEDS(csum), 1},
+	{"feature-ipv6-csum-offload", 1, NEEDS(csum), 0},
+	{"feature-rx-notify", 1, ALWAYS},
+	{"feature-split-event-channels", 1, ALWAYS},
+	{"multi-queue-max-queues", XENVIF_QUEUES_OFFERED, ALWAYS},
+	{NULL, 0, ALWAYS},
 };
+
+unsigned xenvif_feature_value(const struct xenvif_host *host, const struct xenvif_feature *feature)
+{
+	const char *offloads = (const char *)&host->offloads;
+
+	if (feature->needs == XENVIF_NEEDS_NOTHING || *(const bool *)(offloads + feature->needs))
+		return feature->value;
+	return feature->otherwise;
+}
 
 void xenvif_set_error(struct xenvif *vif, const char *fmt, ...)
 {
@@ -302,7 +318,8 @@ static int write_features(struct xs_handle *xs, xs_transaction_t t, void *arg)
 	if (!xenbus_exists(xs, t, vif->path, "state"))
 		return -ENOENT;
 	for (feature = xenvif_features_offered; feature->name && !ret; feature++)
-		ret = xenbus_printf(xs, t, vif->path, feature->name, "%u", feature->value);
+		ret = xenbus_printf(xs, t, vif->path, feature->name, "%u",
+				    xenvif_feature_value(vif->host, feature));
 	return ret;
 }
 
@@ -392,6 +409,7 @@ int xenvif_connect(struct xenvif *vif)
 	struct frontend_offer offer = {
 		.max_queues = XENVIF_QUEUES_OFFERED,
 		.split = true,
+		.offloads = vif->host->offloads,
 		.domid = vif->domid,
 	};
 	char error[XENVIF_ERROR_BYTES];
@@ -446,24 +464,17 @@ void xenvif_disconnect(struct xenvif *vif)
 	atomic_store(&vif->fatal, FATAL_NONE);
 }
 
+/* Counters are all there is in the struct (queue.c asserts it). */
 void xenvif_sum_stats(const struct xenvif *vif, struct xenvif_stats *sum)
 {
 	struct xenvif_stats one;
+	uint64_t *to = (uint64_t *)sum;
+	const uint64_t *from = (const uint64_t *)&one;
 
 	memset(sum, 0, sizeof(*sum));
 	for (unsigned i = 0; i < vif->nr_queues; i++) {
 		xenvif_queue_get_stats(vif->queues[i], &one);
-		sum->tx_packets += one.tx_packets;
-		sum->tx_bytes += one.tx_bytes;
-		sum->tx_slots += one.tx_slots;
-		sum->rx_packets += one.rx_packets;
-		sum->rx_bytes += one.rx_bytes;
-		sum->rx_slots += one.rx_slots;
-		sum->tx_notifies += one.tx_notifies;
-		sum->rx_notifies += one.rx_notifies;
-		sum->events += one.events;
-		sum->rx_stalls += one.rx_stalls;
-		for (unsigned d = 0; d < NR_XENVIF_DROPS; d++)
-			sum->drops[d] += one.drops[d];
+		for (size_t n = 0; n < sizeof(one) / sizeof(*from); n++)
+			to[n] += from[n];
 	}
 }

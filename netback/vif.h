@@ -35,6 +35,7 @@ struct xenvif_host {
 	struct netbk_groups *groups;
 	xengnttab_handle *ring_handle;
 	enum port_kind port;
+	struct frontend_offloads offloads;
 	int fatal_fd; /* eventfd: workers say that some vif has a fatal reason set */
 };
 
@@ -135,8 +136,13 @@ int xenvif_write_features(struct xenvif *vif);
 struct xenvif_feature {
 	const char *name;
 	unsigned value;
+	size_t needs;	    /* offset in struct frontend_offloads, or XENVIF_NEEDS_NOTHING */
+	unsigned otherwise; /* the value without it */
 };
+#define XENVIF_NEEDS_NOTHING SIZE_MAX
 extern const struct xenvif_feature xenvif_features_offered[];
+/** xenvif_feature_value() - what @host's vifs offer. */
+unsigned xenvif_feature_value(const struct xenvif_host *host, const struct xenvif_feature *feature);
 
 /**
  * xenvif_connect() - read the frontend's keys and connect every queue; all or nothing

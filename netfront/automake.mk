@@ -6,6 +6,7 @@ netfront_libnetfront_la_SOURCES = \
 	netfront/keys.c \
 	netfront/loop.c \
 	netfront/netfront.h \
+	netfront/offload.c netfront/offload.h \
 	netfront/options.c netfront/options.h \
 	netfront/queue.c \
 	netfront/ring.h \

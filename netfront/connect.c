@@ -111,11 +111,20 @@ static int open_queues(struct netfront *nf)
 	return err;
 }
 
+/* The host side takes frames as they are on the wire, and has no others. */
+static void drop_offloads(struct netfront_features *features)
+{
+	features->csum_ipv4_tx = features->csum_ipv6_tx = features->csum_rx = false;
+	features->gso_tcpv4_tx = features->gso_tcpv6_tx = features->gso_rx = false;
+}
+
 static int connect_vif(struct netfront *nf)
 {
 	int err;
 
 	nf->agreed = nf->params.features;
+	if (!nf->side->ops->offloads)
+		drop_offloads(&nf->agreed);
 	netfront_read_features(nf->xs, &nf->backend, &nf->agreed);
 	err = configure_side(nf);
 	if (err)

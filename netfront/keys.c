@@ -29,6 +29,13 @@ void netfront_read_features(struct xs_handle *xs, const struct netfront_backend 
 	features->sg_tx &= xenbus_read_bool(xs, XBT_NULL, path, "feature-sg");
 	features->split_evtchn &=
 		xenbus_read_bool(xs, XBT_NULL, path, "feature-split-event-channels");
+	/* The senses differ: IPv4 is on unless refused, IPv6 off unless offered. */
+	features->csum_ipv4_tx &= !xenbus_read_bool(xs, XBT_NULL, path, "feature-no-csum-offload");
+	features->csum_ipv6_tx &= xenbus_read_bool(xs, XBT_NULL, path, "feature-ipv6-csum-offload");
+	features->gso_tcpv4_tx &= features->sg_tx && features->csum_ipv4_tx &&
+				  xenbus_read_bool(xs, XBT_NULL, path, "feature-gso-tcpv4");
+	features->gso_tcpv6_tx &= features->sg_tx && features->csum_ipv6_tx &&
+				  xenbus_read_bool(xs, XBT_NULL, path, "feature-gso-tcpv6");
 }
 
 int netfront_parse_mac(const char *text, uint8_t mac[NETFRONT_MAC_BYTES])
@@ -113,9 +120,11 @@ static int put_queues(struct xs_handle *xs, xs_transaction_t t, const struct key
 /* Keys of an earlier connection that had other features; a backend would believe them. */
 static int remove_stale(struct xs_handle *xs, xs_transaction_t t, const struct keys *keys)
 {
-	static const char *const names[] = {"event-channel",	 "event-channel-tx",
-					    "event-channel-rx",	 "multi-queue-num-queues",
-					    "feature-rx-notify", "feature-sg"};
+	static const char *const names[] = {
+		"event-channel",     "event-channel-tx",  "event-channel-rx",
+		"feature-gso-tcpv4", "feature-gso-tcpv6", "feature-ipv6-csum-offload",
+		"feature-rx-notify", "feature-sg",	  "multi-queue-num-queues",
+	};
 	char path[XENBUS_PATH_BYTES];
 	int err = 0;
 
@@ -127,6 +136,20 @@ static int remove_stale(struct xs_handle *xs, xs_transaction_t t, const struct k
 	return err;
 }
 
+static int put_offloads(struct xs_handle *xs, xs_transaction_t t, const struct keys *keys)
+{
+	const struct netfront_features *features = keys->features;
+	int err = put(xs, t, keys->dir, "feature-no-csum-offload", !features->csum_rx);
+
+	if (!err && features->csum_rx)
+		err = put(xs, t, keys->dir, "feature-ipv6-csum-offload", 1);
+	if (!err && features->gso_rx)
+		err = put(xs, t, keys->dir, "feature-gso-tcpv4", 1);
+	if (!err && features->gso_rx)
+		err = put(xs, t, keys->dir, "feature-gso-tcpv6", 1);
+	return err;
+}
+
 static int put_features(struct xs_handle *xs, xs_transaction_t t, const struct keys *keys)
 {
 	int err = put(xs, t, keys->dir, "request-rx-copy", 1);
@@ -135,8 +158,7 @@ static int put_features(struct xs_handle *xs, xs_transaction_t t, const struct k
 		err = put(xs, t, keys->dir, "feature-rx-notify", 1);
 	if (!err && keys->features->sg_rx)
 		err = put(xs, t, keys->dir, "feature-sg", 1);
-	/* Our host sides cannot complete a checksum, so the backend is to send none blank. */
-	return err ? err : put(xs, t, keys->dir, "feature-no-csum-offload", 1);
+	return err ? err : put_offloads(xs, t, keys);
 }
 
 static int put_all(struct xs_handle *xs, xs_transaction_t t, void *arg)

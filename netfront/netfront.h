@@ -37,6 +37,8 @@ struct xentoollog_logger;
 
 struct netfront_side_ops {
 	const char *name;
+	/* Blank checksums and GSO packets go both ways; else frames are as on the wire. */
+	bool offloads;
 	/*
 	 * The vif has (again) a MAC address and an MTU: before state 4 is written. NULL: not
 	 * interested. Return: 0 or -errno, which ends the frontend. Logs.
@@ -109,6 +111,10 @@ struct netfront_features {
 	bool sg_rx;	/* we do */
 	bool rx_notify; /* we send events for posted receive buffers */
 	bool split_evtchn;
+	/* Blank checksums, and GSO packets, which need those and sg: */
+	bool csum_ipv4_tx, csum_ipv6_tx; /* the backend takes them */
+	bool gso_tcpv4_tx, gso_tcpv6_tx;
+	bool csum_rx, gso_rx; /* we do */
 };
 
 /**

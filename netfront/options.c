@@ -48,6 +48,9 @@ static const struct option_row rows[] = {
 	 "destination of --source (ff:ff:ff:ff:ff:ff)"},
 	{"--no-sg", NULL, KIND_FLAG_OFF, AT(params.features.sg_rx), 0, 0,
 	 "one slot a frame, both ways"},
+	{"--no-gso", NULL, KIND_FLAG, AT(no_gso), 0, 0, "no TCP segmentation offload, both ways"},
+	{"--no-csum", NULL, KIND_FLAG, AT(no_csum), 0, 0,
+	 "no checksum offload, hence no segmentation offload, both ways"},
 	{"--no-rx-notify", NULL, KIND_FLAG_OFF, AT(params.features.rx_notify), 0, 0,
 	 "never send an event for posted buffers"},
 	{"--single-evtchn", NULL, KIND_FLAG_OFF, AT(params.features.split_evtchn), 0, 0,
@@ -207,6 +210,16 @@ static int check_together(const struct options *o, char *error, size_t size)
 	return 0;
 }
 
+static void set_offloads(struct options *options)
+{
+	struct netfront_features *features = &options->params.features;
+	bool csum = !options->no_csum, gso = csum && features->sg_rx && !options->no_gso;
+
+	features->sg_tx = features->sg_rx;
+	features->csum_ipv4_tx = features->csum_ipv6_tx = features->csum_rx = csum;
+	features->gso_tcpv4_tx = features->gso_tcpv6_tx = features->gso_rx = gso;
+}
+
 int options_parse(int argc, char *const argv[], struct options *options, char *error,
 		  size_t error_size)
 {
@@ -223,7 +236,7 @@ int options_parse(int argc, char *const argv[], struct options *options, char *e
 	err = read_words(argc, argv, options, error, error_size);
 	if (err)
 		return err;
-	options->params.features.sg_tx = options->params.features.sg_rx;
+	set_offloads(options);
 	if (options->help || options->version)
 		return 0;
 	return check_together(options, error, error_size);

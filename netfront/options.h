@@ -13,6 +13,7 @@ struct options {
 	struct netfront_params params;
 	const char *tap; /* NULL: load */
 	bool up;
+	bool no_csum, no_gso;
 	struct side_load_params load;
 	const char *stats_file;
 	unsigned stats_interval_sec;

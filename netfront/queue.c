@@ -84,6 +84,7 @@ static int share_all(struct netfront_queue *queue, const struct netfront_hv *hv,
 		return errno ? -errno : -ENOSPC;
 	netfront_tx_init(&queue->tx, queue->tx_ring_page, queue->tx_pages, tx_refs, features->sg_tx,
 			 &queue->tx_counters);
+	queue->tx.gso = features->gso_tcpv4_tx || features->gso_tcpv6_tx;
 	netfront_rx_init(&queue->rx, queue->rx_ring_page, queue->rx_pages, rx_refs,
 			 features->rx_notify, &queue->rx_counters);
 	netfront_rx_publish(&queue->rx);

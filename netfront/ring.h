@@ -41,6 +41,16 @@ struct netfront_counters {
 	uint64_t dropped;  /* does not fit, nobody to give it to, or the backend said "dropped" */
 	uint64_t errors;   /* the backend answered with an error, or the packet makes no sense */
 	uint64_t notifies; /* events we sent */
+	uint64_t gso;	   /* packets the other side is to cut, or could have cut for us */
+	uint64_t csum_blank;
+};
+
+/** What one side leaves to the other to finish. */
+struct netfront_offload {
+	bool csum_blank;
+	bool data_validated;
+	uint8_t gso_type;  /* XEN_NETIF_GSO_TYPE_*; NONE: not to be cut */
+	uint16_t gso_size; /* payload of a segment */
 };
 
 /** A frame in pieces; the pieces lie in buffer pages and stay valid until the next call. */
@@ -48,7 +58,7 @@ struct netfront_frame {
 	struct iovec iov[NETFRONT_SLOTS_MAX];
 	unsigned nr_iov;
 	size_t len_bytes;
-	bool csum_blank;
+	struct netfront_offload offload;
 };
 
 /* ---- transmit: guest to backend ---- */
@@ -65,11 +75,13 @@ struct netfront_tx {
 	netif_tx_front_ring_t ring;
 	RING_IDX pushed; /* request producer the backend has been shown */
 	bool sg;
+	bool gso; /* set by the owner after init: may a packet have an extra info */
 	uint8_t *pages;
 	uint32_t grefs[NETFRONT_RING_SLOTS];
 	struct netfront_tx_slot slots[NETFRONT_RING_SLOTS];
 	uint16_t free_ids[NETFRONT_RING_SLOTS];
 	unsigned nr_free;
+	unsigned nr_extras; /* extra infos without an answer; they take ring slots, but no ids */
 	struct netfront_counters *counters;
 };
 
@@ -95,11 +107,13 @@ int netfront_tx_begin(const struct netfront_tx *tx, size_t max_bytes,
 
 /**
  * netfront_tx_commit() - queue the @len_bytes written to what begin returned
+ * @offload: what is left to the backend; NULL: nothing
  *
  * The first slot carries the length of the whole packet. The backend sees nothing before publish.
  * Return: 0, or -EINVAL (counted as dropped) if @len_bytes is no frame.
  */
-int netfront_tx_commit(struct netfront_tx *tx, size_t len_bytes);
+int netfront_tx_commit(struct netfront_tx *tx, size_t len_bytes,
+		       const struct netfront_offload *offload);
 
 /** netfront_tx_drop() - count a frame that was not sent. */
 void netfront_tx_drop(struct netfront_tx *tx);
@@ -149,7 +163,6 @@ struct netfront_rx {
 	bool more_data;	    /* of the last data slot: extra infos may come between */
 	bool failed;
 	uint64_t nr_extras_skipped;
-	uint64_t nr_csum_blank; /* although we asked for none */
 };
 
 /** netfront_rx_init() - an empty ring with every buffer posted but not yet published. */

@@ -35,9 +35,20 @@ static void begin_packet(struct netfront_rx *rx)
 	rx->first = rx->ring.rsp_cons;
 	rx->frame.nr_iov = 0;
 	rx->frame.len_bytes = 0;
-	rx->frame.csum_blank = false;
+	rx->frame.offload = (struct netfront_offload){.gso_type = XEN_NETIF_GSO_TYPE_NONE};
 	rx->nr_extras = 0;
 	rx->failed = false;
+}
+
+static void take_gso(struct netfront_rx *rx, const netif_extra_info_t *extra)
+{
+	struct netfront_offload *offload = &rx->frame.offload;
+
+	offload->gso_type = extra->u.gso.type;
+	offload->gso_size = extra->u.gso.size;
+	if (!offload->gso_size || (offload->gso_type != XEN_NETIF_GSO_TYPE_TCPV4 &&
+				   offload->gso_type != XEN_NETIF_GSO_TYPE_TCPV6))
+		rx->failed = true;
 }
 
 static int take_extra(struct netfront_rx *rx, const netif_extra_info_t *extra)
@@ -47,6 +58,8 @@ static int take_extra(struct netfront_rx *rx, const netif_extra_info_t *extra)
 	/* What an unknown one says about the packet is unknown too: not this packet, then. */
 	if (extra->type == XEN_NETIF_EXTRA_TYPE_NONE || extra->type >= XEN_NETIF_EXTRA_TYPE_MAX)
 		rx->failed = true;
+	else if (extra->type == XEN_NETIF_EXTRA_TYPE_GSO)
+		take_gso(rx, extra);
 	else
 		rx->nr_extras_skipped++;
 	rx->in_extra = extra->flags & XEN_NETIF_EXTRA_FLAG_MORE;
@@ -73,7 +86,8 @@ static int take_data(struct netfront_rx *rx, unsigned idx, const netif_rx_respon
 	if (rsp->status > 0 && (unsigned)rsp->offset + (unsigned)rsp->status > NETFRONT_PAGE_BYTES)
 		return -EPROTO;
 	if (!rx->nr_slots++) {
-		rx->frame.csum_blank = rsp->flags & NETRXF_csum_blank;
+		rx->frame.offload.csum_blank = rsp->flags & NETRXF_csum_blank;
+		rx->frame.offload.data_validated = rsp->flags & NETRXF_data_validated;
 		rx->in_extra = rsp->flags & NETRXF_extra_info;
 	}
 	rx->more_data = rsp->flags & NETRXF_more_data;
@@ -114,7 +128,8 @@ static bool end_packet(struct netfront_rx *rx)
 	}
 	counters->packets++;
 	counters->bytes += rx->frame.len_bytes;
-	rx->nr_csum_blank += rx->frame.csum_blank;
+	counters->csum_blank += rx->frame.offload.csum_blank;
+	counters->gso += rx->frame.offload.gso_type != XEN_NETIF_GSO_TYPE_NONE;
 	return true;
 }
 

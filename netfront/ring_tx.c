@@ -46,8 +46,11 @@ int netfront_tx_begin(const struct netfront_tx *tx, size_t max_bytes,
 
 	if (!nr || max_bytes > NETFRONT_FRAME_MAX_BYTES || (nr > 1 && !tx->sg))
 		return -EMSGSIZE;
-	/* Every free id has a free slot: an id is free only after its answer was consumed. */
-	if (nr > tx->nr_free)
+	/*
+	 * Every free id has a free slot, but for those that extra infos took: an id is free only
+	 * after its answer was consumed.
+	 */
+	if (nr > tx->nr_free || nr + tx->gso > (unsigned)RING_FREE_REQUESTS(&tx->ring))
 		return -ENOBUFS;
 	for (unsigned i = 0; i < nr; i++) {
 		iov[i].iov_base = page_of(tx, tx->free_ids[tx->nr_free - 1 - i]);
@@ -57,13 +60,14 @@ int netfront_tx_begin(const struct netfront_tx *tx, size_t max_bytes,
 	return (int)nr;
 }
 
-static void queue_slot(struct netfront_tx *tx, uint16_t id, uint16_t head, size_t size, bool more)
+static void queue_slot(struct netfront_tx *tx, uint16_t id, uint16_t head, size_t size,
+		       uint16_t flags)
 {
 	netif_tx_request_t *req = RING_GET_REQUEST(&tx->ring, tx->ring.req_prod_pvt);
 
 	req->gref = tx->grefs[id];
 	req->offset = 0;
-	req->flags = more ? NETTXF_more_data : 0;
+	req->flags = flags;
 	req->id = id;
 	req->size = (uint16_t)size;
 	tx->ring.req_prod_pvt++;
@@ -71,24 +75,65 @@ static void queue_slot(struct netfront_tx *tx, uint16_t id, uint16_t head, size_
 	tx->slots[id].in_flight = true;
 }
 
-int netfront_tx_commit(struct netfront_tx *tx, size_t len_bytes)
+static void queue_gso(struct netfront_tx *tx, const struct netfront_offload *offload)
 {
-	unsigned nr = slots_of(len_bytes);
-	uint16_t head;
+	netif_extra_info_t extra;
 
+	memset(&extra, 0, sizeof(extra));
+	extra.type = XEN_NETIF_EXTRA_TYPE_GSO;
+	extra.u.gso.size = offload->gso_size;
+	extra.u.gso.type = offload->gso_type;
+	memcpy(RING_GET_REQUEST(&tx->ring, tx->ring.req_prod_pvt), &extra, sizeof(extra));
+	tx->ring.req_prod_pvt++;
+	tx->nr_extras++;
+	tx->counters->slots++;
+	tx->counters->gso++;
+}
+
+/* The flags of the first slot, but for more_data. */
+static uint16_t flags_of(struct netfront_tx *tx, const struct netfront_offload *offload)
+{
+	uint16_t flags = 0;
+
+	if (offload->csum_blank) {
+		flags = NETTXF_csum_blank | NETTXF_data_validated;
+		tx->counters->csum_blank++;
+	} else if (offload->data_validated) {
+		flags = NETTXF_data_validated;
+	}
+	if (offload->gso_type != XEN_NETIF_GSO_TYPE_NONE)
+		flags |= NETTXF_extra_info;
+	return flags;
+}
+
+int netfront_tx_commit(struct netfront_tx *tx, size_t len_bytes,
+		       const struct netfront_offload *offload)
+{
+	static const struct netfront_offload nothing = {.gso_type = XEN_NETIF_GSO_TYPE_NONE};
+	unsigned nr = slots_of(len_bytes);
+	uint16_t head, flags;
+
+	if (!offload)
+		offload = &nothing;
 	if (len_bytes < NETFRONT_FRAME_MIN_BYTES || len_bytes > NETFRONT_FRAME_MAX_BYTES ||
-	    nr > tx->nr_free || (nr > 1 && !tx->sg)) {
+	    nr > tx->nr_free || (nr > 1 && !tx->sg) ||
+	    (offload->gso_type != XEN_NETIF_GSO_TYPE_NONE && !tx->gso)) {
 		netfront_tx_drop(tx);
 		return -EINVAL;
 	}
+	flags = flags_of(tx, offload);
 	head = tx->free_ids[tx->nr_free - 1];
 	tx->slots[head].nr_unanswered = (uint16_t)nr;
 	tx->slots[head].len_bytes = (uint32_t)len_bytes;
 	tx->slots[head].status = NETIF_RSP_OKAY;
 	for (unsigned i = 0; i < nr; i++) {
 		size_t own = MIN(len_bytes - (size_t)i * NETFRONT_PAGE_BYTES, NETFRONT_PAGE_BYTES);
+		uint16_t more = i + 1 < nr ? NETTXF_more_data : 0;
 
-		queue_slot(tx, tx->free_ids[--tx->nr_free], head, i ? own : len_bytes, i + 1 < nr);
+		queue_slot(tx, tx->free_ids[--tx->nr_free], head, i ? own : len_bytes,
+			   (uint16_t)(more | (i ? 0 : flags)));
+		if (!i && flags & NETTXF_extra_info)
+			queue_gso(tx, offload);
 	}
 	tx->counters->slots += nr;
 	return 0;
@@ -133,7 +178,10 @@ static int take_answer(struct netfront_tx *tx, const netif_tx_response_t *rsp)
 {
 	struct netfront_tx_slot *slot, *first;
 
-	/* We send no extra infos, so NETIF_RSP_NULL answers nothing of ours. */
+	if (rsp->status == NETIF_RSP_NULL && tx->nr_extras) {
+		tx->nr_extras--; /* its id says nothing */
+		return 0;
+	}
 	if (rsp->id >= NETFRONT_RING_SLOTS || rsp->status > NETIF_RSP_OKAY)
 		return -EPROTO;
 	slot = &tx->slots[rsp->id];

@@ -152,6 +152,19 @@ static int state_removed(struct rogue *rogue)
 	return closed ? err : -ETIMEDOUT;
 }
 
+/* Large packets to a guest that says it takes one slot a packet: it is not to get any. */
+static int gso_without_sg(struct rogue *rogue)
+{
+	char path[XENBUS_PATH_BYTES];
+	int err = xenbus_path(path, "%s/feature-sg", rogue->dir);
+
+	if (!err && !xs_rm(rogue->xs, XBT_NULL, path))
+		err = -errno;
+	if (!err)
+		err = rogue_write(rogue, "feature-gso-tcpv4", "1", 1);
+	return err ? err : rogue_write(rogue, "feature-no-csum-offload", "0", 1);
+}
+
 #define BAD_KEY(label, describes, assignment)                                                 \
 	{                                                                                     \
 		label, describes, false, set_key, .expect = ROGUE_REFUSED, .text = assignment \
@@ -187,6 +200,8 @@ const struct rogue_row rogue_key_rows[] = {
 	BAD_KEY("rx-flip", "receive by page flipping", "request-rx-copy=0"),
 	{"queues-1", "one queue, said explicitly, as Windows does", false, set_key,
 	 .expect = ROGUE_SERVED, .text = "multi-queue-num-queues=1"},
+	{"gso-without-sg", "large packets wanted, but one slot a packet (port: echo)", false,
+	 gso_without_sg, .expect = ROGUE_SERVED},
 	{"key-flood", "4000 writes into the device directory", true, key_flood,
 	 .expect = ROGUE_SERVED},
 	{"state-jumps", "every state from every state before connecting", false, state_jumps,

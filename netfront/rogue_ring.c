@@ -127,6 +127,92 @@ static void extra(struct rogue *rogue, uint8_t type, uint8_t flags)
 	rogue->nr_pushed++;
 }
 
+static void gso_extra(struct rogue *rogue, uint8_t type, uint16_t size)
+{
+	netif_tx_front_ring_t *ring = &rogue->queue.tx.ring;
+	netif_extra_info_t info = {.type = XEN_NETIF_EXTRA_TYPE_GSO};
+
+	info.u.gso.type = type;
+	info.u.gso.size = size;
+	memcpy(RING_GET_REQUEST(ring, ring->req_prod_pvt), &info, sizeof(info));
+	ring->req_prod_pvt++;
+	rogue->nr_pushed++;
+}
+
+/* A packet over page 0 and page 1, whose Ethernet header is an honest one. */
+#define BIG_BYTES (NETFRONT_PAGE_BYTES + 1000)
+
+enum gso_nonsense {
+	GSO_FINE,
+	GSO_SIZE_0,
+	GSO_SIZE_1,
+	GSO_TYPE_0,
+	GSO_TYPE_77,
+	GSO_NOT_IP, /* the load frame as it is */
+	GSO_UDP,
+	GSO_OTHER_VERSION,
+	GSO_FRAGMENT,
+	GSO_TCP_HEADER_0,
+};
+
+static const struct {
+	unsigned at;
+	uint8_t value;
+} gso_damage[] = {
+	[GSO_UDP] = {23, 17},
+	[GSO_FRAGMENT] = {20, 0x20},
+	[GSO_TCP_HEADER_0] = {46, 0x01},
+};
+
+static void write_tcp(uint8_t *frame)
+{
+	static const uint8_t headers[] = {0x08, 0x00, 0x45, 0,	  0x13, 0xda, 0, 1,  0x40, 0, 64,
+					  6,	0,    0,    10,	  0,	0,    1, 10, 0,	   0, 2,
+					  0,	80,   0,    81,	  0,	0,    0, 1,  0,	   0, 0,
+					  1,	0x50, 0x10, 0x10, 0,	0,    0, 0,  0};
+
+	memcpy(frame + 12, headers, sizeof(headers));
+}
+
+static int gso(struct rogue *rogue)
+{
+	long what = rogue->row->number;
+	uint8_t *frame = rogue->queue.tx_pages, type = XEN_NETIF_GSO_TYPE_TCPV4;
+	uint16_t size = what == GSO_SIZE_0 ? 0 : what == GSO_SIZE_1 ? 1 : 1000;
+
+	if (what != GSO_NOT_IP)
+		write_tcp(frame);
+	if ((size_t)what < ARRAY_SIZE(gso_damage) && gso_damage[what].value)
+		frame[gso_damage[what].at] = gso_damage[what].value;
+	if (what == GSO_TYPE_0 || what == GSO_TYPE_77)
+		type = what == GSO_TYPE_0 ? XEN_NETIF_GSO_TYPE_NONE : 77;
+	if (what == GSO_OTHER_VERSION)
+		type = XEN_NETIF_GSO_TYPE_TCPV6;
+	rogue_slot(rogue, 0, 0, BIG_BYTES, MORE | NETTXF_extra_info | NETTXF_csum_blank);
+	gso_extra(rogue, type, size);
+	rogue_slot(rogue, 1, 0, BIG_BYTES - NETFRONT_PAGE_BYTES, 0);
+	rogue_publish(rogue);
+	return 0;
+}
+
+/* It says that its headers are longer than all of it. */
+static int gso_truncated(struct rogue *rogue)
+{
+	write_tcp(rogue->queue.tx_pages);
+	rogue_slot(rogue, 0, 0, (unsigned)rogue->row->number,
+		   NETTXF_extra_info | NETTXF_csum_blank);
+	gso_extra(rogue, XEN_NETIF_GSO_TYPE_TCPV4, 1000);
+	rogue_publish(rogue);
+	return 0;
+}
+
+static int blank_garbage(struct rogue *rogue)
+{
+	rogue_slot(rogue, 0, 0, FRAME_BYTES, NETTXF_csum_blank);
+	rogue_publish(rogue);
+	return 0;
+}
+
 static int unknown_extra(struct rogue *rogue)
 {
 	rogue_slot(rogue, 0, 0, FRAME_BYTES, NETTXF_extra_info);
@@ -360,6 +446,36 @@ const struct rogue_row rogue_ring_rows[] = {
 	 .expect = ROGUE_LOST, .counter = "not complete"},
 	{"tx-extra-many", "100 unknown extra infos", true, many_extras, .expect = ROGUE_SERVED,
 	 .answers = {.error = 1, .null = 100}, .counter = "tx_bad_extra"},
+	{"tx-gso", "a proper GSO packet", true, gso, .expect = ROGUE_SERVED, .number = GSO_FINE,
+	 .answers = {.okay = 2, .null = 1}},
+	{"tx-gso-size-0", "GSO in segments of 0 bytes", true, gso, .expect = ROGUE_SERVED,
+	 .number = GSO_SIZE_0, .answers = {.error = 2, .null = 1}, .counter = "tx_bad_gso"},
+	{"tx-gso-size-1", "GSO in segments of 1 byte", true, gso, .expect = ROGUE_SERVED,
+	 .number = GSO_SIZE_1, .answers = {.error = 2, .null = 1}, .counter = "tx_bad_gso"},
+	{"tx-gso-type-0", "GSO of no type", true, gso, .expect = ROGUE_SERVED, .number = GSO_TYPE_0,
+	 .answers = {.error = 2, .null = 1}, .counter = "tx_bad_gso"},
+	{"tx-gso-type-77", "GSO of an unknown type", true, gso, .expect = ROGUE_SERVED,
+	 .number = GSO_TYPE_77, .answers = {.error = 2, .null = 1}, .counter = "tx_bad_gso"},
+	{"tx-gso-not-ip", "GSO of what is not IP", true, gso, .expect = ROGUE_SERVED,
+	 .number = GSO_NOT_IP, .answers = {.error = 2, .null = 1}, .counter = "tx_bad_gso"},
+	{"tx-gso-udp", "GSO of UDP", true, gso, .expect = ROGUE_SERVED, .number = GSO_UDP,
+	 .answers = {.error = 2, .null = 1}, .counter = "tx_bad_gso"},
+	{"tx-gso-other-version", "GSO of TCP over IPv6 that is over IPv4", true, gso,
+	 .expect = ROGUE_SERVED, .number = GSO_OTHER_VERSION, .answers = {.error = 2, .null = 1},
+	 .counter = "tx_bad_gso"},
+	{"tx-gso-fragment", "GSO of an IP fragment", true, gso, .expect = ROGUE_SERVED,
+	 .number = GSO_FRAGMENT, .answers = {.error = 2, .null = 1}, .counter = "tx_bad_gso"},
+	{"tx-gso-tcp-header-0", "GSO with a TCP header of 0 bytes", true, gso,
+	 .expect = ROGUE_SERVED, .number = GSO_TCP_HEADER_0, .answers = {.error = 2, .null = 1},
+	 .counter = "tx_bad_gso"},
+	{"tx-gso-truncated", "a GSO packet that ends within its TCP header", true, gso_truncated,
+	 .expect = ROGUE_SERVED, .number = 50, .answers = {.error = 1, .null = 1},
+	 .counter = "tx_bad_gso"},
+	{"tx-gso-eth-only", "a GSO packet of an Ethernet header", true, gso_truncated,
+	 .expect = ROGUE_SERVED, .number = 14, .answers = {.error = 1, .null = 1},
+	 .counter = "tx_bad_gso"},
+	{"tx-blank-garbage", "a blank checksum in what is not IP", true, blank_garbage,
+	 .expect = ROGUE_SERVED, .answers = {.error = 1}, .counter = "tx_csum"},
 	{"tx-bad-gref", "the largest grant reference", true, bad_gref, .expect = ROGUE_SERVED,
 	 .number = 0xffffffffL, .answers = {.error = 1}, .counter = "tx_copy"},
 	{"tx-bad-gref-chain", "a bad reference in the second slot", true, bad_gref_in_chain,

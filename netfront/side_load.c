@@ -180,7 +180,7 @@ static bool send_one(struct side_load *load, struct netfront_queue *queue)
 		return false;
 	write_frame(load, iov, nr);
 	load->seq++;
-	netfront_tx_commit(&queue->tx, load->params.size_bytes);
+	netfront_tx_commit(&queue->tx, load->params.size_bytes, NULL);
 	if (load->params.rate_pps)
 		load->next_nsec += MAX(NSEC / load->params.rate_pps, 1);
 	return true;
@@ -291,7 +291,7 @@ static bool echo(struct netfront_queue *queue, const struct netfront_frame *fram
 	}
 	copy_pieces(iov, frame->iov, frame->nr_iov);
 	swap_addresses(iov[0].iov_base);
-	netfront_tx_commit(&queue->tx, frame->len_bytes);
+	netfront_tx_commit(&queue->tx, frame->len_bytes, NULL);
 	return true;
 }
 

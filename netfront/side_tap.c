@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "common/log.h"
+#include "netfront/offload.h"
 
 /* Ethernet header and one VLAN tag. */
 #define FRAME_OVERHEAD_BYTES 18u
@@ -31,8 +32,8 @@ struct side_tap {
 	char name[IFNAMSIZ];
 	int fd;
 	bool set_up;
-	bool readable; /* until a read said otherwise: the event is edge-triggered */
-	size_t frame_bytes;
+	bool readable;	    /* until a read said otherwise: the event is edge-triggered */
+	size_t frame_bytes; /* the largest the interface sends, GSO packets included */
 	struct event *event;
 };
 
@@ -43,8 +44,8 @@ static struct side_tap *tap_of(struct netfront_side *side)
 
 static int open_tap(struct side_tap *tap)
 {
-	struct ifreq ifr = {.ifr_flags = IFF_TAP | IFF_NO_PI};
-	int err;
+	struct ifreq ifr = {.ifr_flags = IFF_TAP | IFF_NO_PI | IFF_VNET_HDR};
+	int hdr_size = sizeof(struct virtio_net_hdr), err;
 
 	tap->fd = open("/dev/net/tun", O_RDWR | O_NONBLOCK | O_CLOEXEC);
 	if (tap->fd < 0) {
@@ -55,7 +56,7 @@ static int open_tap(struct side_tap *tap)
 		return err;
 	}
 	strcpy(ifr.ifr_name, tap->name);
-	if (ioctl(tap->fd, TUNSETIFF, &ifr) < 0) {
+	if (ioctl(tap->fd, TUNSETIFF, &ifr) < 0 || ioctl(tap->fd, TUNSETVNETHDRSZ, &hdr_size) < 0) {
 		err = -errno;
 		log_err("cannot create tap %s: %s (it takes CAP_NET_ADMIN in this network "
 			"namespace, and nobody else attached to it)",
@@ -134,6 +135,30 @@ static int watch_tap(struct side_tap *tap)
 	return tap->event && !event_add(tap->event, NULL) ? 0 : -ENOMEM;
 }
 
+/*
+ * What the interface may leave to the backend: only what that takes. The kernel's one switch for
+ * checksums means both IPv4 and IPv6.
+ */
+static int set_offloads(struct side_tap *tap)
+{
+	const struct netfront_features *agreed = netfront_agreed(tap->side.nf);
+	unsigned long offloads = 0;
+	int err;
+
+	if (agreed->csum_ipv4_tx && agreed->csum_ipv6_tx) {
+		offloads = TUN_F_CSUM;
+		offloads |= agreed->gso_tcpv4_tx ? TUN_F_TSO4 : 0;
+		offloads |= agreed->gso_tcpv6_tx ? TUN_F_TSO6 : 0;
+	}
+	if (offloads & (TUN_F_TSO4 | TUN_F_TSO6))
+		tap->frame_bytes = NETFRONT_FRAME_MAX_BYTES;
+	if (!ioctl(tap->fd, TUNSETOFFLOAD, offloads))
+		return 0;
+	err = -errno;
+	log_err("cannot set the offloads of tap %s: %s", tap->name, strerror(-err));
+	return err;
+}
+
 static int tap_configure(struct netfront_side *side, const uint8_t mac[NETFRONT_MAC_BYTES],
 			 unsigned mtu_bytes)
 {
@@ -148,7 +173,8 @@ static int tap_configure(struct netfront_side *side, const uint8_t mac[NETFRONT_
 	if (err)
 		return err;
 	tap->frame_bytes = MIN(mtu_bytes + FRAME_OVERHEAD_BYTES, NETFRONT_FRAME_MAX_BYTES);
-	return watch_tap(tap);
+	err = set_offloads(tap);
+	return err ? err : watch_tap(tap);
 }
 
 /* What the stack sent while there was no backend is old: it must not arrive late. */
@@ -170,13 +196,59 @@ static void tap_link(struct netfront_side *side, bool up)
 	tap->readable = up;
 }
 
+/* The pieces but for the first @skip bytes. Return: how many. */
+static unsigned pieces_after(const struct netfront_frame *frame, size_t skip, struct iovec *out)
+{
+	unsigned nr = 0;
+
+	for (unsigned i = 0; i < frame->nr_iov; i++) {
+		size_t cut = MIN(skip, frame->iov[i].iov_len);
+
+		skip -= cut;
+		if (cut == frame->iov[i].iov_len)
+			continue;
+		out[nr].iov_base = (uint8_t *)frame->iov[i].iov_base + cut;
+		out[nr++].iov_len = frame->iov[i].iov_len - cut;
+	}
+	return nr;
+}
+
+/* The backend could still change them while we look: so a copy. Return: how many bytes. */
+static size_t copy_head(const struct netfront_frame *frame, uint8_t head[OFFLOAD_HEAD_BYTES])
+{
+	size_t len = 0;
+
+	for (unsigned i = 0; i < frame->nr_iov && len < OFFLOAD_HEAD_BYTES; i++) {
+		size_t part = MIN(frame->iov[i].iov_len, OFFLOAD_HEAD_BYTES - len);
+
+		memcpy(head + len, frame->iov[i].iov_base, part);
+		len += part;
+	}
+	return len;
+}
+
 static bool tap_deliver(struct netfront_side *side, struct netfront_queue *queue,
 			const struct netfront_frame *frame)
 {
+	const struct netfront_offload *offload = &frame->offload;
 	struct side_tap *tap = tap_of(side);
+	struct iovec iov[2 + NETFRONT_SLOTS_MAX];
+	uint8_t head[OFFLOAD_HEAD_BYTES];
+	struct virtio_net_hdr hdr;
+	size_t len = 0;
+	int nr;
 
+	if (offload->csum_blank || offload->gso_type != XEN_NETIF_GSO_TYPE_NONE)
+		len = copy_head(frame, head);
+	if (offload_to_kernel(offload, head, len, frame->len_bytes, &hdr)) {
+		queue->rx_counters.errors++;
+		return true;
+	}
+	iov[0] = (struct iovec){&hdr, sizeof(hdr)};
+	iov[1] = (struct iovec){head, len};
+	nr = 2 + (int)pieces_after(frame, len, iov + 2);
 	/* A tap that is down or full loses frames, as any interface does. */
-	if (writev(tap->fd, frame->iov, (int)frame->nr_iov) < 0)
+	if (writev(tap->fd, iov, nr) < 0)
 		queue->rx_counters.dropped++;
 	return true;
 }
@@ -184,26 +256,30 @@ static bool tap_deliver(struct netfront_side *side, struct netfront_queue *queue
 /* Return: true if there may be more to read. */
 static bool read_one(struct side_tap *tap, struct netfront_queue *queue)
 {
-	struct iovec iov[NETFRONT_SLOTS_MAX + 1];
+	struct iovec iov[NETFRONT_SLOTS_MAX + 2];
+	struct netfront_offload offload;
+	struct virtio_net_hdr hdr;
 	uint8_t excess;
 	ssize_t len;
 	int nr;
 
-	nr = netfront_tx_begin(&queue->tx, tap->frame_bytes, iov);
+	nr = netfront_tx_begin(&queue->tx, tap->frame_bytes, iov + 1);
 	if (nr < 0)
 		return false; /* full: the answers start us again, the tap queues meanwhile */
+	iov[0] = (struct iovec){&hdr, sizeof(hdr)};
 	/* One byte more than fits, to tell a frame that was cut from one that fits exactly. */
-	iov[nr].iov_base = &excess;
-	iov[nr].iov_len = 1;
-	len = readv(tap->fd, iov, nr + 1);
+	iov[nr + 1] = (struct iovec){&excess, 1};
+	len = readv(tap->fd, iov, nr + 2);
 	if (len < 0) {
 		tap->readable = errno == EINTR;
 		return tap->readable;
 	}
-	if ((size_t)len > tap->frame_bytes)
+	len -= (ssize_t)sizeof(hdr);
+	if (len < 0 || (size_t)len > tap->frame_bytes ||
+	    offload_to_ring(&hdr, iov + 1, (size_t)len, &offload))
 		netfront_tx_drop(&queue->tx);
 	else
-		netfront_tx_commit(&queue->tx, (size_t)len);
+		netfront_tx_commit(&queue->tx, (size_t)len, &offload);
 	return true;
 }
 
@@ -231,6 +307,7 @@ static void tap_free(struct netfront_side *side)
 
 static const struct netfront_side_ops tap_ops = {
 	.name = "tap",
+	.offloads = true,
 	.configure = tap_configure,
 	.link = tap_link,
 	.deliver = tap_deliver,

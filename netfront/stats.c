@@ -14,10 +14,11 @@ static json_t *counter(uint64_t value)
 
 static json_t *counters_json(const struct netfront_counters *c)
 {
-	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "packets", counter(c->packets), "bytes",
-			 counter(c->bytes), "slots", counter(c->slots), "dropped",
+	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "packets", counter(c->packets),
+			 "bytes", counter(c->bytes), "slots", counter(c->slots), "dropped",
 			 counter(c->dropped), "errors", counter(c->errors), "notifies",
-			 counter(c->notifies));
+			 counter(c->notifies), "gso", counter(c->gso), "csum-blank",
+			 counter(c->csum_blank));
 }
 
 static json_t *rx_json(const struct netfront_counters *c, uint64_t bad, uint64_t missing)
@@ -45,6 +46,8 @@ static void add(struct netfront_counters *sum, const struct netfront_counters *c
 	sum->dropped += c->dropped;
 	sum->errors += c->errors;
 	sum->notifies += c->notifies;
+	sum->gso += c->gso;
+	sum->csum_blank += c->csum_blank;
 }
 
 static json_t *totals_json(const struct netfront_queue *queues, unsigned nr_queues)
@@ -63,8 +66,11 @@ static json_t *totals_json(const struct netfront_queue *queues, unsigned nr_queu
 
 static json_t *features_json(const struct netfront_features *f)
 {
-	return json_pack("{s:b, s:b, s:b, s:b}", "sg", f->sg_rx, "backend-sg", f->sg_tx,
-			 "rx-notify", f->rx_notify, "split-event-channels", f->split_evtchn);
+	return json_pack("{s:b, s:b, s:b, s:b, s:b, s:b, s:b, s:b, s:b, s:b}", "sg", f->sg_rx,
+			 "backend-sg", f->sg_tx, "rx-notify", f->rx_notify, "split-event-channels",
+			 f->split_evtchn, "csum", f->csum_rx, "gso", f->gso_rx, "backend-csum-ipv4",
+			 f->csum_ipv4_tx, "backend-csum-ipv6", f->csum_ipv6_tx, "backend-gso-tcpv4",
+			 f->gso_tcpv4_tx, "backend-gso-tcpv6", f->gso_tcpv6_tx);
 }
 
 json_t *stats_json(struct netfront *nf)

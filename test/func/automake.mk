@@ -9,6 +9,7 @@ functional_tests = \
 	test/func/install \
 	test/func/life-cycle \
 	test/func/many-guests \
+	test/func/offloads \
 	test/func/restart \
 	test/func/rogue-frontends \
 	test/func/traffic
@@ -18,6 +19,9 @@ EXTRA_DIST += $(functional_tests) test/func/harness.sh
 AM_TESTS_ENVIRONMENT = \
 	top_srcdir='$(abs_top_srcdir)'; top_builddir='$(abs_top_builddir)'; \
 	export top_srcdir top_builddir;
+
+check_PROGRAMS += test/func/packet-check
+test_func_packet_check_SOURCES = test/func/packet-check.c
 
 # Others' programs, and good and bad clients, on the embedded xenstored alone.
 check_PROGRAMS += test/func/xenstore-load

@@ -4,6 +4,7 @@ TESTS += test/unit/common/test-common
 test_unit_common_test_common_SOURCES = \
 	test/unit/common/main.c test/unit/common/suites.h \
 	test/unit/common/test-alloc.c \
+	test/unit/common/test-gso.c \
 	test/unit/common/test-load-frame.c \
 	test/unit/common/test-log.c \
 	test/unit/common/test-placement.c \

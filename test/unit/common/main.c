@@ -9,6 +9,7 @@ int main(void)
 	SRunner *runner = srunner_create(alloc_suite());
 	int failed;
 
+	srunner_add_suite(runner, gso_suite());
 	srunner_add_suite(runner, load_frame_suite());
 	srunner_add_suite(runner, log_suite());
 	srunner_add_suite(runner, placement_suite());

@@ -6,6 +6,7 @@
 #include <check.h>
 
 Suite *alloc_suite(void);
+Suite *gso_suite(void);
 Suite *load_frame_suite(void);
 Suite *log_suite(void);
 Suite *placement_suite(void);

@@ -33,6 +33,7 @@ test_unit_netback_test_netbk_SOURCES = \
 	test/unit/netback/netbk_copy.c \
 	test/unit/netback/netbk_csum.c \
 	test/unit/netback/netbk_flow.c \
+	test/unit/netback/netbk_offload.c \
 	test/unit/netback/netbk_pending.c \
 	test/unit/netback/netbk_port.c \
 	test/unit/netback/netbk_rxpkt.c \

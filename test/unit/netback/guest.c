@@ -57,6 +57,36 @@ void guest_put_slot(struct guest *guest, uint32_t gref, unsigned offset, unsigne
 	};
 }
 
+void guest_put_gso(struct guest *guest, uint8_t type, uint16_t size)
+{
+	netif_extra_info_t extra = {.type = XEN_NETIF_EXTRA_TYPE_GSO};
+
+	extra.u.gso.type = type;
+	extra.u.gso.size = size;
+	memcpy(RING_GET_REQUEST(&guest->tx, guest->tx.req_prod_pvt), &extra, sizeof(extra));
+	guest->tx.req_prod_pvt++;
+}
+
+void guest_send_gso(struct guest *guest, const void *frame, unsigned len, unsigned flags,
+		    uint8_t type, uint16_t size)
+{
+	unsigned slots = DIV_ROUND_UP(len, 4096);
+
+	guest_reap_tx(guest);
+	ck_assert_uint_gt(RING_FREE_REQUESTS(&guest->tx), slots);
+	for (unsigned i = 0; i < slots; i++) {
+		unsigned part = MIN(4096, len - i * 4096);
+		uint32_t gref = guest_tx_gref(guest, guest->next_tx_page++);
+
+		memcpy(fake_page(gref), (const char *)frame + i * 4096, part);
+		guest_put_slot(guest, gref, 0, i ? part : len,
+			       (i ? 0 : flags | NETTXF_extra_info) |
+				       (i + 1 < slots ? NETTXF_more_data : 0));
+		if (!i)
+			guest_put_gso(guest, type, size);
+	}
+}
+
 void guest_publish_tx(struct guest *guest)
 {
 	int notify;
@@ -134,6 +164,22 @@ void guest_post_rx(struct guest *guest, unsigned nr, bool notify)
 		fake_guest_notify(guest->rx_port);
 }
 
+/* Extra infos take the place of a buffer; GSO is the only one there is. */
+static void recv_extra(struct guest *guest, struct guest_frame *frame)
+{
+	netif_extra_info_t extra;
+
+	memcpy(&extra, RING_GET_RESPONSE(&guest->rx, guest->rx.rsp_cons), sizeof(extra));
+	guest->rx.rsp_cons++;
+	frame->slots++;
+	ck_assert_uint_eq(extra.type, XEN_NETIF_EXTRA_TYPE_GSO);
+	ck_assert_uint_eq(extra.flags, 0);
+	ck_assert_uint_eq(extra.u.gso.pad, 0);
+	ck_assert_uint_eq(extra.u.gso.features, 0);
+	frame->gso_type = extra.u.gso.type;
+	frame->gso_size = extra.u.gso.size;
+}
+
 bool guest_recv(struct guest *guest, struct guest_frame *frame)
 {
 	RING_IDX prod = READ_ONCE(guest->rx.sring->rsp_prod);
@@ -144,6 +190,7 @@ bool guest_recv(struct guest *guest, struct guest_frame *frame)
 		return false;
 	frame->len = frame->slots = 0;
 	frame->status = 0;
+	frame->gso_type = XEN_NETIF_GSO_TYPE_NONE;
 	do {
 		RING_IDX i = guest->rx.rsp_cons++;
 
@@ -151,8 +198,11 @@ bool guest_recv(struct guest *guest, struct guest_frame *frame)
 		rsp = *RING_GET_RESPONSE(&guest->rx, i);
 		ck_assert_uint_eq(rsp.id, i & 0xff);
 		ck_assert_uint_eq(rsp.offset, 0);
-		if (!frame->slots++)
+		if (!frame->slots++) {
 			frame->flags = rsp.flags;
+			if (rsp.flags & NETRXF_extra_info)
+				recv_extra(guest, frame);
+		}
 		if (rsp.status < 0) {
 			frame->status = rsp.status;
 			continue;

@@ -41,6 +41,11 @@ uint32_t guest_rx_gref(const struct guest *guest, unsigned page);
 /** guest_put_slot() - write one TX slot; not published. */
 void guest_put_slot(struct guest *guest, uint32_t gref, unsigned offset, unsigned size,
 		    unsigned flags);
+/** guest_put_gso() - write a GSO extra info, after a slot with NETTXF_extra_info. */
+void guest_put_gso(struct guest *guest, uint8_t type, uint16_t size);
+/** guest_send_gso() - guest_send() of pages at offset 0, with a GSO extra info; there is room. */
+void guest_send_gso(struct guest *guest, const void *frame, unsigned len, unsigned flags,
+		    uint8_t type, uint16_t size);
 /** guest_publish_tx() - publish what was put, and kick if the ring says so. */
 void guest_publish_tx(struct guest *guest);
 /**
@@ -61,7 +66,9 @@ void guest_post_rx(struct guest *guest, unsigned nr, bool notify);
 struct guest_frame {
 	unsigned len, slots;
 	uint16_t flags; /* of the first response */
-	int status;	/* negative: some slot was in error */
+	uint16_t gso_size;
+	uint8_t gso_type; /* XEN_NETIF_GSO_TYPE_*; NONE: no extra info came */
+	int status;	  /* negative: some slot was in error */
 	uint8_t bytes[65536];
 };
 /**

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "common/compiler.h"
-#include "netback/csum.h"
+#include "common/csum.h"
 
 #define ETH "\1\2\3\4\5\6\7\10\11\12\13\14"
 #define TCP "\0\1\0\2....____\x50\0\0\0CC\0\0"

@@ -17,6 +17,9 @@ static struct copy_batch batch;
 static uint16_t ids[RXPKT_SLOTS_MAX];
 static uint8_t frame[65536];
 
+static const struct rxpkt_tell plain = {0};
+static const struct rxpkt_tell blank = {.flags = NETRXF_csum_blank | NETRXF_data_validated};
+
 static void start_at(RING_IDX start)
 {
 	memset(&shared, 0, sizeof(shared));
@@ -50,7 +53,7 @@ START_TEST(a_frame_takes_a_slot_for_every_page)
 	unsigned len = lengths[_i].len, sum = 0;
 
 	ck_assert_uint_eq(rxpkt_slots(len), lengths[_i].slots);
-	ck_assert_uint_eq(rxpkt_plan(&ring, 3, frame, len, ids, &batch), lengths[_i].slots);
+	ck_assert_uint_eq(rxpkt_plan(&ring, 3, frame, len, false, ids, &batch), lengths[_i].slots);
 	ck_assert_uint_eq(batch.nr, lengths[_i].slots);
 	ck_assert_uint_eq(ring.req_cons, lengths[_i].slots);
 	for (unsigned i = 0; i < batch.nr; i++) {
@@ -71,8 +74,8 @@ START_TEST(responses_take_the_place_of_their_requests)
 	unsigned len = lengths[_i].len, slots = lengths[_i].slots, sum = 0;
 
 	start_at(250); /* across the ring's end */
-	rxpkt_plan(&ring, 3, frame, len, ids, &batch);
-	rxpkt_respond(&ring, ids, len, NETRXF_csum_blank | NETRXF_data_validated, true);
+	rxpkt_plan(&ring, 3, frame, len, false, ids, &batch);
+	rxpkt_respond(&ring, ids, len, &blank, true);
 	ck_assert_uint_eq(ring.rsp_prod_pvt, 250 + slots);
 	for (unsigned i = 0; i < slots; i++) {
 		const netif_rx_response_t *rsp = response(250 + i);
@@ -90,10 +93,57 @@ START_TEST(responses_take_the_place_of_their_requests)
 }
 END_TEST
 
+START_TEST(a_gso_packet_takes_one_buffer_more)
+{
+	static const struct rxpkt_tell gso = {
+		.flags = NETRXF_csum_blank | NETRXF_data_validated | NETRXF_extra_info,
+		.gso_type = XEN_NETIF_GSO_TYPE_TCPV6,
+		.gso_size = 1428,
+	};
+	unsigned len = lengths[_i].len, slots = lengths[_i].slots;
+	netif_extra_info_t extra;
+
+	start_at(252);
+	ck_assert_uint_eq(rxpkt_plan(&ring, 3, frame, len, true, ids, &batch), slots);
+	ck_assert_uint_eq(ring.req_cons, 252 + slots + 1);
+	memset(RING_GET_RESPONSE(&ring, 253), 0xee, 8);
+	rxpkt_respond(&ring, ids, len, &gso, true);
+	ck_assert_uint_eq(ring.rsp_prod_pvt, 252 + slots + 1);
+	ck_assert_uint_eq(response(252)->flags, gso.flags | (slots > 1 ? NETRXF_more_data : 0));
+	memcpy(&extra, response(253), sizeof(extra));
+	ck_assert_uint_eq(extra.type, XEN_NETIF_EXTRA_TYPE_GSO);
+	ck_assert_uint_eq(extra.flags, 0);
+	ck_assert_uint_eq(extra.u.gso.size, 1428);
+	ck_assert_uint_eq(extra.u.gso.type, XEN_NETIF_GSO_TYPE_TCPV6);
+	ck_assert_uint_eq(extra.u.gso.pad, 0);
+	ck_assert_uint_eq(extra.u.gso.features, 0);
+	for (unsigned i = 1; i < slots; i++) {
+		ck_assert_uint_eq(batch.segs[i].dest.foreign.ref, 500 + 252 + i + 1);
+		ck_assert_uint_eq(response(252 + i + 1)->id, (uint16_t)((252 + i + 1) ^ 0x5a5a));
+		ck_assert_uint_eq(response(252 + i + 1)->flags,
+				  i + 1 < slots ? NETRXF_more_data : 0);
+	}
+}
+END_TEST
+
+START_TEST(a_failed_copy_of_a_gso_packet_keeps_its_extra_info)
+{
+	static const struct rxpkt_tell gso = {
+		.flags = NETRXF_extra_info, .gso_type = XEN_NETIF_GSO_TYPE_TCPV4, .gso_size = 1000};
+
+	rxpkt_plan(&ring, 3, frame, 5000, true, ids, &batch);
+	rxpkt_respond(&ring, ids, 5000, &gso, false);
+	ck_assert_uint_eq(ring.rsp_prod_pvt, 3);
+	ck_assert_int_lt(response(0)->status, 0);
+	ck_assert_uint_eq(response(0)->flags, NETRXF_extra_info | NETRXF_more_data);
+	ck_assert_int_lt(response(2)->status, 0);
+}
+END_TEST
+
 START_TEST(a_failed_copy_is_told_in_every_slot_of_the_frame)
 {
-	rxpkt_plan(&ring, 3, frame, 9000, ids, &batch);
-	rxpkt_respond(&ring, ids, 9000, 0, false);
+	rxpkt_plan(&ring, 3, frame, 9000, false, ids, &batch);
+	rxpkt_respond(&ring, ids, 9000, &plain, false);
 	for (RING_IDX i = 0; i < 3; i++) {
 		ck_assert_int_lt(response(i)->status, 0);
 		ck_assert_uint_eq(response(i)->flags, i < 2 ? NETRXF_more_data : 0);
@@ -104,9 +154,9 @@ END_TEST
 
 START_TEST(requests_rewritten_after_planning_change_nothing)
 {
-	rxpkt_plan(&ring, 3, frame, 5000, ids, &batch);
+	rxpkt_plan(&ring, 3, frame, 5000, false, ids, &batch);
 	memset(shared.sring.ring, 0xee, 2 * sizeof(shared.sring.ring[0]));
-	rxpkt_respond(&ring, ids, 5000, 0, true);
+	rxpkt_respond(&ring, ids, 5000, &plain, true);
 	ck_assert_uint_eq(response(0)->id, 0x5a5a);
 	ck_assert_uint_eq(response(1)->id, 1 ^ 0x5a5a);
 	ck_assert_uint_eq(batch.segs[1].dest.foreign.ref, 501);
@@ -129,7 +179,21 @@ START_TEST(the_largest_frame_of_each_guest)
 	ck_assert_uint_eq(rxpkt_frame_max(&features), limits[_i].frame_max);
 	if (!limits[_i].sg)
 		ck_assert_uint_eq(rxpkt_slots(rxpkt_frame_max(&features)), 1);
-	ck_assert_uint_le(rxpkt_slots(rxpkt_frame_max(&features)), XEN_NETIF_NR_SLOTS_MIN);
+	ck_assert_uint_eq(rxpkt_largest(&features), rxpkt_frame_max(&features));
+	ck_assert_uint_eq(rxpkt_slots_max(&features), rxpkt_slots(rxpkt_frame_max(&features)));
+	ck_assert_uint_le(rxpkt_slots_max(&features), XEN_NETIF_NR_SLOTS_MIN);
+}
+END_TEST
+
+START_TEST(the_worst_case_of_a_guest_with_gso_counts_the_extra_info)
+{
+	struct xenvif_features features = {.sg = true, .mtu = 1500, .gso_tcpv6 = true};
+
+	ck_assert_uint_eq(rxpkt_frame_max(&features), 1518);
+	ck_assert_uint_eq(rxpkt_largest(&features), 65553);
+	ck_assert_uint_eq(rxpkt_slots_max(&features), 18);
+	features.gso_tcpv4 = true;
+	ck_assert_uint_eq(rxpkt_slots_max(&features), 18);
 }
 END_TEST
 
@@ -139,10 +203,10 @@ START_TEST(how_far_the_producer_index_may_be)
 	ck_assert(rxpkt_prod_ok(&ring, 256));
 	ck_assert(!rxpkt_prod_ok(&ring, 257));
 	ck_assert(!rxpkt_prod_ok(&ring, UINT32_MAX));
-	rxpkt_plan(&ring, 3, frame, 60, ids, &batch);
+	rxpkt_plan(&ring, 3, frame, 60, false, ids, &batch);
 	ck_assert(!rxpkt_prod_ok(&ring, 0)); /* backwards */
 	ck_assert(!rxpkt_prod_ok(&ring, 257));
-	rxpkt_respond(&ring, ids, 60, 0, true);
+	rxpkt_respond(&ring, ids, 60, &plain, true);
 	ck_assert(rxpkt_prod_ok(&ring, 257));
 }
 END_TEST
@@ -157,6 +221,9 @@ Suite *rxpkt_suite(void)
 	tcase_add_loop_test(tcase, a_frame_takes_a_slot_for_every_page, 0, ARRAY_SIZE(lengths));
 	tcase_add_loop_test(tcase, responses_take_the_place_of_their_requests, 0,
 			    ARRAY_SIZE(lengths));
+	tcase_add_loop_test(tcase, a_gso_packet_takes_one_buffer_more, 0, ARRAY_SIZE(lengths));
+	tcase_add_test(tcase, a_failed_copy_of_a_gso_packet_keeps_its_extra_info);
+	tcase_add_test(tcase, the_worst_case_of_a_guest_with_gso_counts_the_extra_info);
 	tcase_add_test(tcase, a_failed_copy_is_told_in_every_slot_of_the_frame);
 	tcase_add_test(tcase, requests_rewritten_after_planning_change_nothing);
 	tcase_add_loop_test(tcase, the_largest_frame_of_each_guest, 0, ARRAY_SIZE(limits));

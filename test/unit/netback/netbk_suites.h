@@ -13,5 +13,6 @@ Suite *csum_suite(void);
 Suite *port_suite(void);
 Suite *tap_suite(void);
 Suite *flow_suite(void);
+Suite *offload_suite(void);
 
 #endif

@@ -435,6 +435,49 @@ START_TEST(an_extra_that_was_not_offered_drops_the_packet)
 }
 END_TEST
 
+static const struct {
+	unsigned type, size;
+	bool kept;
+} gso_rows[] = {
+	{XEN_NETIF_GSO_TYPE_TCPV4, 1460, true},
+	{XEN_NETIF_GSO_TYPE_TCPV6, 1440, true},
+	{XEN_NETIF_GSO_TYPE_TCPV4, 8, true},
+	{XEN_NETIF_GSO_TYPE_TCPV6, 65535, true},
+	{XEN_NETIF_GSO_TYPE_TCPV4, 0, false},
+	{XEN_NETIF_GSO_TYPE_TCPV6, 0, false},
+	{XEN_NETIF_GSO_TYPE_TCPV4, 7, false},
+	{XEN_NETIF_GSO_TYPE_NONE, 1460, false},
+	{3, 1460, false},
+	{255, 1460, false},
+};
+
+START_TEST(gso_nonsense_drops_the_packet_only)
+{
+	netif_extra_info_t info = {.type = XEN_NETIF_EXTRA_TYPE_GSO};
+
+	info.u.gso.size = (uint16_t)gso_rows[_i].size;
+	info.u.gso.type = (uint8_t)gso_rows[_i].type;
+	slot(5000, 0, EXTRA | MORE);
+	memcpy(RING_GET_REQUEST(&ring, prod), &info, sizeof(info));
+	shared.sring.req_prod = ++prod;
+	slot(1000, 0, 0);
+	ck_assert_int_eq(parse(), FATAL_NONE);
+	ck_assert_uint_eq(pkt.drop, gso_rows[_i].kept ? TXPKT_KEEP : DROP_TX_BAD_GSO);
+	ck_assert_uint_eq(pkt.gso.size, gso_rows[_i].size);
+	ck_assert_uint_eq(pkt.gso.type, gso_rows[_i].type);
+	ck_assert_uint_eq(ring.req_cons, 3);
+	/* The last of several counts; one bad one spoils them all. */
+	start_at(0);
+	slot(60, 0, EXTRA);
+	info.flags = XEN_NETIF_EXTRA_FLAG_MORE;
+	memcpy(RING_GET_REQUEST(&ring, prod), &info, sizeof(info));
+	shared.sring.req_prod = ++prod;
+	extra(XEN_NETIF_EXTRA_TYPE_GSO, 0);
+	ck_assert_int_eq(parse(), FATAL_NONE);
+	ck_assert_uint_eq(pkt.drop, gso_rows[_i].kept ? TXPKT_KEEP : DROP_TX_BAD_GSO);
+}
+END_TEST
+
 START_TEST(a_ring_full_of_extras)
 {
 	slot(1000, 0, EXTRA);
@@ -647,6 +690,8 @@ Suite *txpkt_suite(void)
 	tcase_add_test(tcase, every_kind_of_extra);
 	tcase_add_loop_test(tcase, an_extra_of_unknown_type_drops_the_packet_only, 0, 8);
 	tcase_add_test(tcase, an_extra_that_was_not_offered_drops_the_packet);
+	tcase_add_loop_test(tcase, gso_nonsense_drops_the_packet_only, 0,
+			    sizeof(gso_rows) / sizeof(gso_rows[0]));
 	tcase_add_test(tcase, a_ring_full_of_extras);
 	tcase_add_test(tcase, a_slot_is_cut_where_its_destination_page_ends);
 	tcase_add_test(tcase, slots_rewritten_after_they_were_parsed_change_nothing);

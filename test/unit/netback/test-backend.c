@@ -78,7 +78,11 @@ static bool close_on_exit;
 static void start_control(void)
 {
 	struct conf conf = {
-		.port = PORT_SINK, .groups.nr_groups = 2, .close_on_exit = close_on_exit};
+		.port = PORT_SINK,
+		.groups.nr_groups = 2,
+		.offloads = {.sg = true, .csum = true, .gso = true},
+		.close_on_exit = close_on_exit,
+	};
 
 	ck_assert_int_eq(control_open(&control, &conf), 0);
 	ck_assert_int_eq(control_start(&control), 0);
@@ -295,6 +299,11 @@ START_TEST(a_new_device_gets_its_features_and_InitWait)
 		ck_assert_int_eq(atoi(get(BE "/%s", 1, f->name)), (int)f->value);
 	ck_assert_str_eq(get(BE "/feature-rx-copy", 1), "1");
 	ck_assert_str_eq(get(BE "/feature-split-event-channels", 1), "1");
+	ck_assert_str_eq(get(BE "/feature-sg", 1), "1");
+	ck_assert_str_eq(get(BE "/feature-gso-tcpv4", 1), "1");
+	ck_assert_str_eq(get(BE "/feature-gso-tcpv6", 1), "1");
+	ck_assert_str_eq(get(BE "/feature-ipv6-csum-offload", 1), "1");
+	ck_assert_str_eq(get(BE "/feature-no-csum-offload", 1), "0");
 	ck_assert_int_eq(fake.nr_ports, 1);
 	ck_assert_int_eq(fake.nr_connected, 0);
 }

@@ -92,6 +92,7 @@ START_TEST(defaults)
 	ck_assert_uint_eq(conf.groups.tx_shift, NETBK_TX_SHIFT_DEFAULT);
 	ck_assert_int_eq(conf.groups.kind, WORKER_THREAD);
 	ck_assert_int_eq(conf.port, PORT_TAP);
+	ck_assert(conf.offloads.sg && conf.offloads.csum && conf.offloads.gso);
 	ck_assert(!conf.foreground);
 	ck_assert_int_eq(conf.log_level, LOG_LEVEL_INFO);
 	ck_assert_str_eq(conf.ctl_socket, CONF_CTL_SOCKET_DEFAULT);
@@ -133,6 +134,31 @@ START_TEST(every_option_arrives)
 }
 END_TEST
 
+static const struct {
+	const char *args[ARGS_MAX];
+	struct frontend_offloads left;
+} without[] = {
+	{{"--no-gso"}, {true, true, false}},
+	{{"--no-csum"}, {true, false, false}},
+	{{"--no-sg"}, {false, true, false}},
+	{{"--no-sg", "--no-csum"}, {false, false, false}},
+};
+
+START_TEST(an_offload_goes_with_what_needs_it)
+{
+	enum conf_verdict verdict;
+	struct conf conf;
+	char error[256];
+
+	ck_assert_int_eq(parse((char *const *)(uintptr_t)without[_i].args, &conf, &verdict, error,
+			       sizeof(error)),
+			 0);
+	ck_assert_int_eq(conf.offloads.sg, without[_i].left.sg);
+	ck_assert_int_eq(conf.offloads.csum, without[_i].left.csum);
+	ck_assert_int_eq(conf.offloads.gso, without[_i].left.gso);
+}
+END_TEST
+
 START_TEST(help_and_version_come_before_later_mistakes)
 {
 	char *const help[] = {(char *)(uintptr_t) "--help", (char *)(uintptr_t) "--bad", NULL};
@@ -155,6 +181,7 @@ TCase *conf_tcase(void)
 	tcase_add_loop_test(tcase, a_bad_option_is_one_line, 0, ARRAY_SIZE(bad));
 	tcase_add_test(tcase, defaults);
 	tcase_add_test(tcase, every_option_arrives);
+	tcase_add_loop_test(tcase, an_offload_goes_with_what_needs_it, 0, ARRAY_SIZE(without));
 	tcase_add_test(tcase, help_and_version_come_before_later_mistakes);
 	return tcase;
 }

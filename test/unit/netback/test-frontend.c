@@ -59,13 +59,23 @@ static const struct pair linux_keys[] = {
 	{NULL, NULL},
 };
 
+static struct frontend_offloads offloads;
+
+static void setup(void)
+{
+	offloads = (struct frontend_offloads){.sg = true, .csum = true, .gso = true};
+}
+
 static int read_with(const struct pair *first, const struct pair *second, unsigned max_queues,
 		     struct xenvif_queue_params *queues, unsigned *nr, char *error, size_t size)
 {
 	struct directory dir = {first, second};
 	struct frontend_source source = {read_key, &dir};
-	struct frontend_offer offer = {
-		.max_queues = max_queues, .split = true, .domid = 7, .mtu = 1500};
+	struct frontend_offer offer = {.max_queues = max_queues,
+				       .split = true,
+				       .offloads = offloads,
+				       .domid = 7,
+				       .mtu = 1500};
 
 	memset(queues, 0, max_queues * sizeof(*queues));
 	*error = '\0';
@@ -88,9 +98,55 @@ START_TEST(linux_is_read)
 	ck_assert_uint_eq(queue.rx_evtchn, 12);
 	ck_assert(queue.features.sg && queue.features.rx_notify);
 	ck_assert(queue.features.csum_ipv4 && queue.features.csum_ipv6);
-	/* Not offered, so not agreed, whatever the frontend can do. */
-	ck_assert(!queue.features.gso_tcpv4 && !queue.features.gso_tcpv6);
+	ck_assert(queue.features.gso_tcpv4 && queue.features.gso_tcpv6);
+	ck_assert(!queue.features.csum_refused);
 	ck_assert_uint_eq(queue.features.mtu, 1500);
+}
+END_TEST
+
+#define SG    1u
+#define CSUM4 2u
+#define CSUM6 4u
+#define GSO4  8u
+#define GSO6  16u
+#define ALL   (SG | CSUM4 | CSUM6 | GSO4 | GSO6)
+
+/* What is offered, what differs from Linux's keys, and what is agreed. */
+static const struct {
+	struct frontend_offloads offer;
+	struct pair change[3];
+	unsigned agreed;
+} offload_rows[] = {
+	{{true, true, true}, {{NULL, NULL}}, ALL},
+	{{true, true, false}, {{NULL, NULL}}, SG | CSUM4 | CSUM6},
+	{{true, false, false}, {{NULL, NULL}}, SG},
+	{{false, true, false}, {{NULL, NULL}}, CSUM4 | CSUM6},
+	{{false, false, false}, {{NULL, NULL}}, 0},
+	{{true, true, true}, {{"feature-sg", "0"}}, CSUM4 | CSUM6},
+	{{true, true, true}, {{"feature-sg", "(absent)"}}, CSUM4 | CSUM6},
+	{{true, true, true}, {{"feature-gso-tcpv4", "(absent)"}}, ALL & ~GSO4},
+	{{true, true, true}, {{"feature-gso-tcpv6", "0"}}, ALL & ~GSO6},
+	{{true, true, true}, {{"feature-no-csum-offload", "1"}}, ALL & ~(CSUM4 | GSO4)},
+	{{true, true, true}, {{"feature-no-csum-offload", "0"}}, ALL},
+	{{true, true, true}, {{"feature-ipv6-csum-offload", "(absent)"}}, ALL & ~(CSUM6 | GSO6)},
+	{{true, true, true}, {{"feature-gso-tcpv4", "yes"}, {"feature-sg", "1"}}, ALL & ~GSO4},
+};
+
+START_TEST(offloads_are_agreed_only_if_both_sides_can)
+{
+	struct xenvif_queue_params queue;
+	const struct xenvif_features *f = &queue.features;
+	char error[128];
+	unsigned nr, agreed;
+
+	offloads = offload_rows[_i].offer;
+	ck_assert_int_eq(read_with(linux_keys, offload_rows[_i].change, 1, &queue, &nr, error,
+				   sizeof(error)),
+			 0);
+	agreed = (f->sg ? SG : 0) | (f->csum_ipv4 ? CSUM4 : 0) | (f->csum_ipv6 ? CSUM6 : 0) |
+		 (f->gso_tcpv4 ? GSO4 : 0) | (f->gso_tcpv6 ? GSO6 : 0);
+	ck_assert_uint_eq(agreed, offload_rows[_i].agreed);
+	ck_assert_uint_eq(f->csum_refused, !offloads.csum);
 }
 END_TEST
 
@@ -335,7 +391,10 @@ TCase *frontend_tcase(void)
 {
 	TCase *tcase = tcase_create("frontend");
 
+	tcase_add_checked_fixture(tcase, setup, NULL);
 	tcase_add_test(tcase, linux_is_read);
+	tcase_add_loop_test(tcase, offloads_are_agreed_only_if_both_sides_can, 0,
+			    ARRAY_SIZE(offload_rows));
 	tcase_add_loop_test(tcase, frontend_keys, 0, ARRAY_SIZE(rows));
 	tcase_add_test(tcase, a_single_channel_serves_both_rings);
 	tcase_add_test(tcase, split_channels_not_offered_are_not_used);

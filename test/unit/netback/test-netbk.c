@@ -19,6 +19,7 @@ int main(void)
 	srunner_add_suite(runner, port_suite());
 	srunner_add_suite(runner, tap_suite());
 	srunner_add_suite(runner, flow_suite());
+	srunner_add_suite(runner, offload_suite());
 	srunner_run_all(runner, CK_ENV);
 	failed = srunner_ntests_failed(runner);
 	srunner_free(runner);

@@ -6,6 +6,7 @@ test_unit_netfront_test_netfront_SOURCES = \
 	test/unit/netfront/fake_ring.c test/unit/netfront/fake_ring.h \
 	test/unit/netfront/test-connect.c \
 	test/unit/netfront/test-netfront.c \
+	test/unit/netfront/test-offload.c \
 	test/unit/netfront/test-options.c \
 	test/unit/netfront/test-queue.c \
 	test/unit/netfront/test-ring-rx.c \

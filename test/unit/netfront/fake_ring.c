@@ -128,6 +128,28 @@ void fake_rx_extra(struct fake *fake, uint8_t type, uint8_t flags)
 	RING_PUSH_RESPONSES(&fake->rx_back);
 }
 
+void fake_rx_gso(struct fake *fake, uint8_t type, uint16_t size)
+{
+	netif_extra_info_t extra = {.type = XEN_NETIF_EXTRA_TYPE_GSO};
+
+	extra.u.gso.type = type;
+	extra.u.gso.size = size;
+	fake_rx_take(fake);
+	memcpy(RING_GET_RESPONSE(&fake->rx_back, fake->rx_back.rsp_prod_pvt), &extra,
+	       sizeof(extra));
+	fake->rx_back.rsp_prod_pvt++;
+	RING_PUSH_RESPONSES(&fake->rx_back);
+}
+
+netif_extra_info_t fake_tx_take_extra(struct fake *fake)
+{
+	netif_tx_request_t req = fake_tx_take(fake);
+	netif_extra_info_t extra;
+
+	memcpy(&extra, &req, sizeof(extra));
+	return extra;
+}
+
 void fake_rx_send(struct fake *fake, uint16_t len, uint8_t fill, uint16_t flags)
 {
 	netif_rx_request_t req = fake_rx_take(fake);
@@ -138,6 +160,11 @@ void fake_rx_send(struct fake *fake, uint16_t len, uint8_t fill, uint16_t flags)
 
 int fake_send(struct fake *fake, size_t len)
 {
+	return fake_send_offload(fake, len, NULL);
+}
+
+int fake_send_offload(struct fake *fake, size_t len, const struct netfront_offload *offload)
+{
 	struct iovec iov[NETFRONT_SLOTS_MAX];
 	int nr = netfront_tx_begin(&fake->tx, len, iov);
 	int err;
@@ -146,7 +173,7 @@ int fake_send(struct fake *fake, size_t len)
 		return nr;
 	for (int i = 0; i < nr; i++)
 		memset(iov[i].iov_base, 0x40 + i, iov[i].iov_len);
-	err = netfront_tx_commit(&fake->tx, len);
+	err = netfront_tx_commit(&fake->tx, len, offload);
 	netfront_tx_publish(&fake->tx);
 	return err;
 }

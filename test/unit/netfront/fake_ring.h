@@ -39,10 +39,15 @@ void fake_rx_answer(struct fake *fake, uint16_t id, uint16_t offset, uint16_t fl
 		    int16_t status);
 void fake_rx_extra(struct fake *fake, uint8_t type, uint8_t flags);
 
+void fake_rx_gso(struct fake *fake, uint8_t type, uint16_t size);
+
 /* Take a buffer and answer it in its slot, as a proper backend does: @len bytes of @fill. */
 void fake_rx_send(struct fake *fake, uint16_t len, uint8_t fill, uint16_t flags);
 
 /* Queue and publish a frame of @len bytes; returns begin's or commit's error. */
 int fake_send(struct fake *fake, size_t len);
+int fake_send_offload(struct fake *fake, size_t len, const struct netfront_offload *offload);
+/* The backend takes the next request, which is an extra info. */
+netif_extra_info_t fake_tx_take_extra(struct fake *fake);
 
 #endif

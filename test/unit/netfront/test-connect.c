@@ -81,6 +81,8 @@ START_TEST(publishes_the_flat_layout_with_two_channels)
 	ck_assert_uint_eq(front_key("feature-rx-notify"), 1);
 	ck_assert_uint_eq(front_key("feature-sg"), 1);
 	ck_assert_uint_eq(front_key("feature-no-csum-offload"), 1);
+	ck_assert(!front_has("feature-gso-tcpv4") && !front_has("feature-gso-tcpv6"));
+	ck_assert(!front_has("feature-ipv6-csum-offload"));
 	close_down();
 }
 END_TEST
@@ -102,6 +104,72 @@ START_TEST(plain_frontend_removes_what_an_earlier_one_left)
 	front_leave();
 	ck_assert_int_eq(front_end(), 0);
 	nothing_left();
+}
+END_TEST
+
+START_TEST(offloads_are_published_as_we_take_them)
+{
+	struct netfront_params params = defaults;
+
+	params.features.csum_rx = true;
+	params.features.gso_rx = _i;
+	device_create(0, XenbusStateInitialising, XenbusStateInitWait);
+	front_start(&params);
+	front_wait(XenbusStateConnected);
+	ck_assert_uint_eq(front_key("feature-no-csum-offload"), 0);
+	ck_assert_uint_eq(front_key("feature-ipv6-csum-offload"), 1);
+	ck_assert_int_eq(front_has("feature-gso-tcpv4"), _i);
+	ck_assert_int_eq(front_has("feature-gso-tcpv6"), _i);
+	front_leave();
+	ck_assert_int_eq(front_end(), 0);
+}
+END_TEST
+
+#define CSUM4 1u
+#define CSUM6 2u
+#define GSO4  4u
+#define GSO6  8u
+
+/* The backend's keys (NULL: absent), and what we may leave to it. */
+static const struct {
+	const char *sg, *no_csum, *csum_ipv6, *gso_tcpv4, *gso_tcpv6;
+	unsigned agreed;
+} offers[] = {
+	{"1", "0", "1", "1", "1", CSUM4 | CSUM6 | GSO4 | GSO6},
+	{"1", NULL, "1", "1", "1", CSUM4 | CSUM6 | GSO4 | GSO6},
+	{"1", NULL, NULL, NULL, NULL, CSUM4},
+	{"1", NULL, NULL, "1", "1", CSUM4 | GSO4},
+	{"1", "1", NULL, NULL, NULL, 0},
+	{"1", "1", "1", "1", "1", CSUM6 | GSO6},
+	{"0", "0", "1", "1", "1", CSUM4 | CSUM6},
+	{"1", "0", "1", "0", "1", CSUM4 | CSUM6 | GSO6},
+};
+
+START_TEST(only_what_the_backend_takes_is_left_to_it)
+{
+	struct netfront_backend backend = {.domid = 0};
+	struct netfront_features f = {.sg_tx = true,
+				      .csum_ipv4_tx = true,
+				      .csum_ipv6_tx = true,
+				      .gso_tcpv4_tx = true,
+				      .gso_tcpv6_tx = true};
+	unsigned agreed;
+
+	device_create(0, XenbusStateInitialising, XenbusStateInitialising);
+	strcpy(backend.path, back_dir[0]);
+	back_key(0, "feature-sg", offers[_i].sg);
+	if (offers[_i].no_csum)
+		back_key(0, "feature-no-csum-offload", offers[_i].no_csum);
+	if (offers[_i].csum_ipv6)
+		back_key(0, "feature-ipv6-csum-offload", offers[_i].csum_ipv6);
+	if (offers[_i].gso_tcpv4)
+		back_key(0, "feature-gso-tcpv4", offers[_i].gso_tcpv4);
+	if (offers[_i].gso_tcpv6)
+		back_key(0, "feature-gso-tcpv6", offers[_i].gso_tcpv6);
+	netfront_read_features(dom0, &backend, &f);
+	agreed = (f.csum_ipv4_tx ? CSUM4 : 0) | (f.csum_ipv6_tx ? CSUM6 : 0) |
+		 (f.gso_tcpv4_tx ? GSO4 : 0) | (f.gso_tcpv6_tx ? GSO6 : 0);
+	ck_assert_uint_eq(agreed, offers[_i].agreed);
 }
 END_TEST
 
@@ -325,6 +393,8 @@ TCase *case_connect(void)
 	tcase_add_test(tc, waits_for_the_device_and_for_init_wait);
 	tcase_add_test(tc, publishes_the_flat_layout_with_two_channels);
 	tcase_add_test(tc, plain_frontend_removes_what_an_earlier_one_left);
+	tcase_add_loop_test(tc, offloads_are_published_as_we_take_them, 0, 2);
+	tcase_add_loop_test(tc, only_what_the_backend_takes_is_left_to_it, 0, ARRAY_SIZE(offers));
 	tcase_add_test(tc, one_channel_unless_the_backend_offers_two);
 	tcase_add_test(tc, all_buffers_are_there_before_state_4);
 	tcase_add_test(tc, follows_a_closing_backend_and_its_return);

@@ -13,6 +13,7 @@ int main(void)
 	suite_add_tcase(suite, case_tx());
 	suite_add_tcase(suite, case_rx());
 	suite_add_tcase(suite, case_queue());
+	suite_add_tcase(suite, case_offload());
 	suite_add_tcase(suite, case_options());
 	suite_add_tcase(suite, case_connect());
 	runner = srunner_create(suite);

@@ -53,6 +53,28 @@ START_TEST(features_can_be_turned_off)
 }
 END_TEST
 
+static const struct {
+	const char *word;
+	bool sg, csum, gso;
+} offload_rows[] = {
+	{"--sink", true, true, true},
+	{"--no-gso", true, true, false},
+	{"--no-csum", true, false, false},
+	{"--no-sg", false, true, false},
+};
+
+START_TEST(an_offload_goes_with_what_needs_it)
+{
+	const struct netfront_features *f = &options.params.features;
+	bool csum = offload_rows[_i].csum, gso = offload_rows[_i].gso;
+
+	ck_assert_int_eq(PARSE(W("--sink"), W(offload_rows[_i].word)), 0);
+	ck_assert_int_eq(f->sg_rx, offload_rows[_i].sg);
+	ck_assert(f->csum_rx == csum && f->csum_ipv4_tx == csum && f->csum_ipv6_tx == csum);
+	ck_assert(f->gso_rx == gso && f->gso_tcpv4_tx == gso && f->gso_tcpv6_tx == gso);
+}
+END_TEST
+
 START_TEST(source_and_sink_go_together)
 {
 	ck_assert_int_eq(PARSE(W("--source"), W("--sink"), W("--size"), W("65535"), W("--count"),
@@ -154,6 +176,7 @@ TCase *case_options(void)
 	tcase_add_test(tc, defaults);
 	tcase_add_test(tc, value_in_the_same_or_the_next_word);
 	tcase_add_test(tc, features_can_be_turned_off);
+	tcase_add_loop_test(tc, an_offload_goes_with_what_needs_it, 0, ARRAY_SIZE(offload_rows));
 	tcase_add_test(tc, source_and_sink_go_together);
 	tcase_add_test(tc, help_needs_nothing_else);
 	tcase_add_test(tc, bad_command_lines_say_what_is_wrong);

@@ -40,7 +40,7 @@ static bool stub_fill(struct netfront_side *side, struct netfront_queue *q, unsi
 	for (; s->will_send && budget; s->will_send--, budget--) {
 		if (netfront_tx_begin(&q->tx, 60, iov) < 0)
 			return false;
-		netfront_tx_commit(&q->tx, 60);
+		netfront_tx_commit(&q->tx, 60, NULL);
 	}
 	return s->will_send;
 }

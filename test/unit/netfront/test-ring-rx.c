@@ -156,12 +156,13 @@ START_TEST(extra_infos_are_skipped_and_their_buffers_posted_again)
 {
 	fake_rx_send(fake, 4096, 1, NETRXF_extra_info | NETRXF_more_data);
 	fake_rx_extra(fake, XEN_NETIF_EXTRA_TYPE_HASH, XEN_NETIF_EXTRA_FLAG_MORE);
-	fake_rx_extra(fake, XEN_NETIF_EXTRA_TYPE_GSO, 0);
+	fake_rx_extra(fake, XEN_NETIF_EXTRA_TYPE_MCAST_ADD, 0);
 	fake_rx_send(fake, 100, 2, 0);
 	ck_assert_int_eq(next(), 1);
 	ck_assert_uint_eq(frame->len_bytes, 4196);
 	ck_assert_uint_eq(frame->nr_iov, 2);
 	ck_assert_uint_eq(fake->rx.nr_extras_skipped, 2);
+	ck_assert_uint_eq(frame->offload.gso_type, XEN_NETIF_GSO_TYPE_NONE);
 	ck_assert_uint_eq(recycle(), 4);
 }
 END_TEST
@@ -266,8 +267,8 @@ START_TEST(blank_checksums_are_noticed)
 {
 	fake_rx_send(fake, 60, 0, NETRXF_csum_blank | NETRXF_data_validated);
 	ck_assert_int_eq(next(), 1);
-	ck_assert(frame->csum_blank);
-	ck_assert_uint_eq(fake->rx.nr_csum_blank, 1);
+	ck_assert(frame->offload.csum_blank);
+	ck_assert_uint_eq(fake->rx_counters.csum_blank, 1);
 }
 END_TEST
 

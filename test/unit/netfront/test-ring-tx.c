@@ -82,7 +82,7 @@ START_TEST(commit_of_less_than_begun_uses_fewer_slots)
 	struct iovec iov[NETFRONT_SLOTS_MAX];
 
 	ck_assert_int_eq(netfront_tx_begin(&fake->tx, 65535, iov), 16);
-	ck_assert_int_eq(netfront_tx_commit(&fake->tx, 100), 0);
+	ck_assert_int_eq(netfront_tx_commit(&fake->tx, 100, NULL), 0);
 	netfront_tx_publish(&fake->tx);
 	ck_assert_uint_eq(fake_tx_waiting(fake), 1);
 	ck_assert_uint_eq(fake_tx_take(fake).size, 100);
@@ -300,14 +300,14 @@ START_TEST(notifies_only_when_the_backend_asked)
 	struct iovec iov[NETFRONT_SLOTS_MAX];
 
 	netfront_tx_begin(&fake->tx, 60, iov);
-	netfront_tx_commit(&fake->tx, 60);
+	netfront_tx_commit(&fake->tx, 60, NULL);
 	ck_assert(netfront_tx_publish(&fake->tx)); /* req_event is 1 at first */
 	netfront_tx_begin(&fake->tx, 60, iov);
-	netfront_tx_commit(&fake->tx, 60);
+	netfront_tx_commit(&fake->tx, 60, NULL);
 	ck_assert(!netfront_tx_publish(&fake->tx)); /* it is behind now */
 	fake->tx_page->req_event = 3;
 	netfront_tx_begin(&fake->tx, 60, iov);
-	netfront_tx_commit(&fake->tx, 60);
+	netfront_tx_commit(&fake->tx, 60, NULL);
 	ck_assert(netfront_tx_publish(&fake->tx));
 	ck_assert(!netfront_tx_publish(&fake->tx)); /* nothing new */
 }

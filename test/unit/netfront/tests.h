@@ -10,5 +10,6 @@ TCase *case_tx(void);
 TCase *case_rx(void);
 TCase *case_queue(void);
 TCase *case_options(void);
+TCase *case_offload(void);
 
 #endif

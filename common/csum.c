@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* csum.c: finding and completing transport checksums. See csum.h. */
-#include "netback/csum.h"
+#include "common/csum.h"
 
 #include <errno.h>
 #include <netinet/in.h>
@@ -97,22 +97,23 @@ static int skip_ipv6(struct cursor *c)
 	return -EPROTONOSUPPORT;
 }
 
-static int skip_network(struct cursor *c, bool *ipv6)
+static int skip_network(struct cursor *c, struct csum_place *place)
 {
 	int type = skip_ethernet(c);
 
-	*ipv6 = type == ETHERTYPE_IPV6;
+	place->ipv6 = type == ETHERTYPE_IPV6;
+	place->network = (uint16_t)c->at; /* two tags at most: it is small */
 	if (type < 0)
 		return type;
 	if (type == ETHERTYPE_IPV4)
 		return skip_ipv4(c);
-	return *ipv6 ? skip_ipv6(c) : -EPROTONOSUPPORT;
+	return place->ipv6 ? skip_ipv6(c) : -EPROTONOSUPPORT;
 }
 
 int csum_find(const void *head, size_t head_len, size_t len, struct csum_place *place)
 {
 	struct cursor c = {.bytes = head, .len = head_len < len ? head_len : len};
-	int protocol = skip_network(&c, &place->ipv6);
+	int protocol = skip_network(&c, place);
 	size_t header;
 
 	if (protocol < 0)
@@ -129,9 +130,8 @@ int csum_find(const void *head, size_t head_len, size_t len, struct csum_place *
 }
 
 /* RFC 1071: one's complement sum of 16-bit words, in memory order throughout. */
-static uint16_t ones_sum(const uint8_t *bytes, size_t len)
+static uint64_t add_bytes(uint64_t sum, const uint8_t *bytes, size_t len)
 {
-	uint64_t sum = 0;
 	uint32_t word;
 	uint16_t tail = 0;
 
@@ -150,17 +150,74 @@ static uint16_t ones_sum(const uint8_t *bytes, size_t len)
 		memcpy(&tail, bytes, 1);
 		sum += tail;
 	}
+	return sum;
+}
+
+static uint16_t fold(uint64_t sum)
+{
 	while (sum >> 16)
 		sum = (sum & 0xffff) + (sum >> 16);
 	return (uint16_t)sum;
 }
 
+static void put(uint8_t *field, uint16_t sum)
+{
+	memcpy(field, &sum, sizeof(sum));
+}
+
+/* 0 says that a UDP packet has no checksum (RFC 768). */
+static uint16_t complement(uint16_t sum, bool udp)
+{
+	sum = (uint16_t)~sum;
+	return udp && !sum ? 0xffff : sum;
+}
+
 void csum_fill(void *frame, size_t len, const struct csum_place *place)
 {
 	uint8_t *start = (uint8_t *)frame + place->start;
-	uint16_t sum = (uint16_t)~ones_sum(start, len - place->start);
+	uint16_t sum = fold(add_bytes(0, start, len - place->start));
 
-	if (place->udp && !sum) /* 0 says that there is no checksum (RFC 768) */
-		sum = 0xffff;
-	memcpy(start + place->offset, &sum, sizeof(sum));
+	put(start + place->offset, complement(sum, place->udp));
+}
+
+int csum_fill_pieces(const struct iovec *iov, size_t nr_iov, const struct csum_place *place)
+{
+	size_t skip = place->start;
+	uint8_t *start;
+	uint64_t sum = 0;
+	bool odd = false;
+
+	if (!nr_iov || (size_t)place->start + place->offset + sizeof(uint16_t) > iov[0].iov_len)
+		return -EINVAL;
+	start = (uint8_t *)iov[0].iov_base + place->start;
+	for (size_t i = 0; i < nr_iov; i++, skip = 0) {
+		size_t len = iov[i].iov_len - skip;
+		uint16_t part = fold(add_bytes(0, (uint8_t *)iov[i].iov_base + skip, len));
+
+		/* A piece that begins at an odd byte has its words the other way round. */
+		sum += odd ? (uint16_t)(part << 8 | part >> 8) : part;
+		odd ^= len & 1;
+	}
+	put(start + place->offset, complement(fold(sum), place->udp));
+	return 0;
+}
+
+void csum_make_blank(void *frame, size_t len, const struct csum_place *place)
+{
+	uint8_t *bytes = frame, *network = bytes + place->network;
+	size_t addresses = place->ipv6 ? 8 : 12;
+	size_t transport_len = len - place->start;
+	uint8_t tail[4] = {0, place->udp ? IPPROTO_UDP : IPPROTO_TCP, (uint8_t)(transport_len >> 8),
+			   (uint8_t)transport_len};
+	uint64_t sum = add_bytes(0, network + addresses, place->ipv6 ? 32 : 8);
+
+	put(bytes + place->start + place->offset, fold(add_bytes(sum, tail, sizeof(tail))));
+}
+
+void csum_ipv4_header(void *header, size_t len)
+{
+	uint8_t *bytes = header;
+
+	put(bytes + 10, 0);
+	put(bytes + 10, (uint16_t)~fold(add_bytes(0, bytes, len)));
 }
