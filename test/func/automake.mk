@@ -6,6 +6,7 @@ functional_tests = \
 	test/func/demo \
 	test/func/driver-domain \
 	test/func/hotplug \
+	test/func/install \
 	test/func/life-cycle \
 	test/func/many-guests \
 	test/func/offloads \
