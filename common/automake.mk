@@ -3,6 +3,7 @@ noinst_LTLIBRARIES += common/libcommon.la
 common_libcommon_la_SOURCES = \
 	common/compiler.h \
 	common/fallback_alloc.c common/fallback_alloc.h \
+	common/load_frame.c common/load_frame.h \
 	common/log.c common/log.h \
 	common/placement.c common/placement.h \
 	common/worker.c common/worker.h \

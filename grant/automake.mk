@@ -1,1 +1,66 @@
 # SPDX-License-Identifier: MIT
+# The emulated machine. The library side is built once and used three times: in the two shared
+# objects with Xen's names, and in libxenemu, which unit tests and the command link.
+noinst_LTLIBRARIES += grant/libclient.la grant/libgnttab.la grant/libevtchn.la grant/libxenemu.la
+
+grant_libclient_la_SOURCES = \
+	grant/client.c grant/client.h \
+	grant/hypercall.h
+grant_libclient_la_LIBADD = -lxentoolcore $(XENTOOLLOG_LIBS)
+
+grant_libgnttab_la_SOURCES = \
+	grant/gnttab.c grant/gnttab.h \
+	grant/gnttab_copy.c \
+	grant/gntshr.c \
+	grant/grant_entry.c grant/grant_entry.h
+
+grant_libevtchn_la_SOURCES = grant/evtchn_client.c
+
+grant_libxenemu_la_SOURCES = \
+	grant/control.c \
+	grant/domain.c \
+	grant/evtchn.c \
+	grant/grant_table.c \
+	grant/guest.c \
+	grant/hypervisor.c \
+	grant/machine.c grant/machine.h \
+	grant/xenemu.h
+grant_libxenemu_la_LIBADD = grant/libgnttab.la grant/libevtchn.la grant/libclient.la \
+	xenstore/libxsd.la common/libcommon.la $(EVENT_LIBS)
+
+# Drop-in replacements: Xen's sonames (.so.1) and symbol versions, found through LD_LIBRARY_PATH.
+pkglib_LTLIBRARIES += grant/libxengnttab.la grant/libxenevtchn.la
+grant_libxengnttab_la_SOURCES =
+grant_libxengnttab_la_LIBADD = grant/libgnttab.la grant/libclient.la
+grant_libxengnttab_la_LDFLAGS = $(AM_LDFLAGS) -version-info 3:0:2 \
+	-Wl,--version-script=$(srcdir)/grant/libxengnttab.map
+grant_libxengnttab_la_DEPENDENCIES = grant/libgnttab.la grant/libclient.la grant/libxengnttab.map
+grant_libxenevtchn_la_SOURCES =
+grant_libxenevtchn_la_LIBADD = grant/libevtchn.la grant/libclient.la
+grant_libxenevtchn_la_LDFLAGS = $(AM_LDFLAGS) -version-info 3:0:2 \
+	-Wl,--version-script=$(srcdir)/grant/libxenevtchn.map
+grant_libxenevtchn_la_DEPENDENCIES = grant/libevtchn.la grant/libclient.la grant/libxenevtchn.map
+EXTRA_DIST += grant/libxengnttab.map grant/libxenevtchn.map
+
+bin_PROGRAMS += grant/xenemu
+grant_xenemu_SOURCES = \
+	grant/reaper.c grant/reaper.h \
+	grant/xenemu_cmd.h \
+	grant/xenemu_create.c \
+	grant/xenemu_main.c \
+	grant/xenemu_query.c \
+	grant/xenemu_run.c
+grant_xenemu_CFLAGS = $(AM_CFLAGS) $(XENSTORE_CFLAGS) $(JANSSON_CFLAGS)
+grant_xenemu_LDADD = grant/libxenemu.la grant/libtoolstack.la xenstore/libxenbus.la $(XENSTORE_LIBS) $(JANSSON_LIBS) \
+	$(EVENT_LIBS)
+
+
+# What libxl does with the store when xl attaches a vif or destroys a domain.
+noinst_LTLIBRARIES += grant/libtoolstack.la
+grant_libtoolstack_la_SOURCES = \
+	grant/cmd_network.c grant/cmd_network.h \
+	grant/hotplug.c grant/hotplug.h \
+	grant/toolstack.c grant/toolstack.h \
+	grant/vifspec.c grant/vifspec.h
+grant_libtoolstack_la_CFLAGS = $(AM_CFLAGS) $(XENSTORE_CFLAGS) $(JANSSON_CFLAGS)
+grant_libtoolstack_la_LIBADD = common/libcommon.la $(XENSTORE_LIBS) $(JANSSON_LIBS)

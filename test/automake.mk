@@ -6,6 +6,12 @@ include test/unit/grant/automake.mk
 include test/unit/xenstore/automake.mk
 include test/unit/netback/automake.mk
 include test/unit/netfront/automake.mk
+include test/unit/toolstack/automake.mk
 endif
 include test/conform/automake.mk
 include test/func/automake.mk
+
+# For scripts/check, which counts them one by one.
+.PHONY: list-tests
+list-tests:
+	@for test in $(TESTS); do echo $$test; done

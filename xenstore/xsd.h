@@ -58,17 +58,25 @@ void xsd_free(struct xsd *xsd);
 /**
  * xsd_listen() - accept clients of domain @domid on the unix socket @path
  *
- * The path is created (mode 0600 as umask allows) and unlinked by xsd_unlisten() or xsd_free().
+ * The path is created (mode 0600 as umask allows) and unlinked by xsd_release() or xsd_free().
  * Return: 0 or -errno (-EADDRINUSE: a live server owns it; a dead one's socket is replaced).
  */
 int xsd_listen(struct xsd *xsd, const char *path, unsigned domid);
 
-/** xsd_introduce() - the domain is up: fires @introduceDomain. 0 or -errno. */
+/** xsd_write() - write a node as dom0, on behalf of the machine itself. 0 or -errno. */
+int xsd_write(struct xsd *xsd, const char *path, const char *value);
+
+/** xsd_introduce() - the domain is up: fires @introduceDomain, the first time. 0 or -errno. */
 int xsd_introduce(struct xsd *xsd, unsigned domid);
 
 /**
- * xsd_release() - the domain is gone: closes its socket and connections, drops its watches and
- * transactions, fires @releaseDomain. Its nodes stay, as in xenstored: the toolstack removes them.
+ * xsd_release() - the domain is gone
+ *
+ * Closes its socket and connections, drops its watches and transactions, and removes the nodes it
+ * owns with all below each, firing their watches (as xenstored does since XSA-419: a later domain
+ * of the same number must not inherit them); the nodes others made for it stay until the toolstack
+ * removes them. No permission names it any more. Then fires @releaseDomain, if it was introduced.
+ * To be called for every domain that ends, introduced or not. Domain 0: does nothing.
  */
 void xsd_release(struct xsd *xsd, unsigned domid);
 

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+/* grant_entry.c: the contended lock of an active word; the rest is inline in the header. */
+#include "grant/grant_entry.h"
+
+#include <sched.h>
+#include <time.h>
+
+#define SPINS_BEFORE_YIELD 100
+#define YIELDS_PER_LOOK	   64
+#define LOCK_WAIT_SEC	   1
+
+static bool try_lock(uint64_t *active, uint32_t owner, uint64_t *word)
+{
+	uint64_t old = __atomic_load_n(active, __ATOMIC_RELAXED);
+
+	if (ACTIVE_OWNER(old))
+		return false;
+	if (!__atomic_compare_exchange_n(active, &old, old | ACTIVE_LOCK(owner), false,
+					 __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+		return false;
+	*word = old;
+	return true;
+}
+
+static void cpu_relax(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+	__builtin_ia32_pause();
+#endif
+}
+
+bool active_lock_slow(uint64_t *active, uint32_t owner, uint64_t *word)
+{
+	struct timespec start, now;
+
+	for (unsigned i = 0; i < SPINS_BEFORE_YIELD; i++) {
+		if (try_lock(active, owner, word))
+			return true;
+		cpu_relax();
+	}
+	/* The holder was preempted in the middle of a copy, or killed: the daemon clears up then. */
+	clock_gettime(CLOCK_MONOTONIC, &start);
+	do {
+		for (unsigned i = 0; i < YIELDS_PER_LOOK; i++) {
+			if (try_lock(active, owner, word))
+				return true;
+			sched_yield();
+		}
+		clock_gettime(CLOCK_MONOTONIC, &now);
+	} while (now.tv_sec - start.tv_sec <= LOCK_WAIT_SEC);
+	return false;
+}
