@@ -179,10 +179,13 @@ static void run_one(struct worker *worker, struct work *work)
 {
 	unschedule(worker, work);
 	work->deficit += worker->params.quantum;
-	if (work->run(work, &work->deficit))
+	if (work->run(work, &work->deficit)) {
 		worker_schedule(worker, work);
-	else if (work->deficit > 0)
+		/* What it could not spend for another reason is not saved up without bound. */
+		work->deficit = MIN(work->deficit, worker->params.quantum);
+	} else if (work->deficit > 0) {
 		work->deficit = 0; /* an idle item saves nothing up; a debt stays */
+	}
 }
 
 /* One round: as many turns as there were items when it began; items scheduled meanwhile wait. */

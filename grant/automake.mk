@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 # The emulated machine. The library side is built once and used three times: in the two shared
 # objects with Xen's names, and in libxenemu, which unit tests and the command link.
-noinst_LTLIBRARIES += grant/libclient.la grant/libgnttab.la grant/libevtchn.la grant/libxenemu.la
+noinst_LTLIBRARIES += grant/libclient.la grant/libgnttab.la grant/libevtchn.la grant/libcontrol.la \
+	grant/libxenemu.la
 
 grant_libclient_la_SOURCES = \
 	grant/client.c grant/client.h \
@@ -16,8 +17,9 @@ grant_libgnttab_la_SOURCES = \
 
 grant_libevtchn_la_SOURCES = grant/evtchn_client.c
 
+grant_libcontrol_la_SOURCES = grant/control.c
+
 grant_libxenemu_la_SOURCES = \
-	grant/control.c \
 	grant/domain.c \
 	grant/evtchn.c \
 	grant/grant_table.c \
@@ -25,11 +27,14 @@ grant_libxenemu_la_SOURCES = \
 	grant/hypervisor.c \
 	grant/machine.c grant/machine.h \
 	grant/xenemu.h
-grant_libxenemu_la_LIBADD = grant/libgnttab.la grant/libevtchn.la grant/libclient.la \
-	xenstore/libxsd.la common/libcommon.la $(EVENT_LIBS)
+grant_libxenemu_la_LIBADD = grant/libgnttab.la grant/libevtchn.la grant/libcontrol.la \
+	grant/libclient.la xenstore/libxsd.la common/libcommon.la $(EVENT_LIBS)
 
-# Drop-in replacements: Xen's sonames (.so.1) and symbol versions, found through LD_LIBRARY_PATH.
-pkglib_LTLIBRARIES += grant/libxengnttab.la grant/libxenevtchn.la
+# Drop-in replacements: Xen's sonames and symbol versions, found through LD_LIBRARY_PATH. The first
+# two are the machine; the others are what Xen's own libxenctrl needs to open.
+pkglib_LTLIBRARIES += grant/libxengnttab.la grant/libxenevtchn.la grant/libxencall.la \
+	grant/libxenforeignmemory.la grant/libxendevicemodel.la
+
 grant_libxengnttab_la_SOURCES =
 grant_libxengnttab_la_LIBADD = grant/libgnttab.la grant/libclient.la
 grant_libxengnttab_la_LDFLAGS = $(AM_LDFLAGS) -version-info 3:0:2 \
@@ -40,7 +45,21 @@ grant_libxenevtchn_la_LIBADD = grant/libevtchn.la grant/libclient.la
 grant_libxenevtchn_la_LDFLAGS = $(AM_LDFLAGS) -version-info 3:0:2 \
 	-Wl,--version-script=$(srcdir)/grant/libxenevtchn.map
 grant_libxenevtchn_la_DEPENDENCIES = grant/libevtchn.la grant/libclient.la grant/libxenevtchn.map
-EXTRA_DIST += grant/libxengnttab.map grant/libxenevtchn.map
+grant_libxencall_la_SOURCES = grant/xencall.c
+grant_libxencall_la_LIBADD = grant/libcontrol.la grant/libclient.la
+grant_libxencall_la_LDFLAGS = $(AM_LDFLAGS) -version-info 4:0:3 \
+	-Wl,--version-script=$(srcdir)/grant/libxencall.map
+grant_libxencall_la_DEPENDENCIES = grant/libcontrol.la grant/libclient.la grant/libxencall.map
+grant_libxenforeignmemory_la_SOURCES = grant/foreignmemory.c
+grant_libxenforeignmemory_la_LDFLAGS = $(AM_LDFLAGS) -version-info 5:0:4 \
+	-Wl,--version-script=$(srcdir)/grant/libxenforeignmemory.map
+grant_libxenforeignmemory_la_DEPENDENCIES = grant/libxenforeignmemory.map
+grant_libxendevicemodel_la_SOURCES = grant/devicemodel.c
+grant_libxendevicemodel_la_LDFLAGS = $(AM_LDFLAGS) -version-info 5:0:4 \
+	-Wl,--version-script=$(srcdir)/grant/libxendevicemodel.map
+grant_libxendevicemodel_la_DEPENDENCIES = grant/libxendevicemodel.map
+EXTRA_DIST += grant/libxengnttab.map grant/libxenevtchn.map grant/libxencall.map \
+	grant/libxenforeignmemory.map grant/libxendevicemodel.map
 
 bin_PROGRAMS += grant/xenemu
 grant_xenemu_SOURCES = \

@@ -78,7 +78,7 @@ static int env_domid(domid_t *domid)
 
 static int connect_to(const char *rundir, domid_t domid)
 {
-	struct sockaddr_un addr = { .sun_family = AF_UNIX };
+	struct sockaddr_un addr = {.sun_family = AF_UNIX};
 	int fd, len, err;
 
 	len = snprintf(addr.sun_path, sizeof(addr.sun_path), "%s/dom%u/hypervisor.sock", rundir,
@@ -100,8 +100,8 @@ static int connect_to(const char *rundir, domid_t domid)
 
 void client_log(const struct client *client, int err, const char *fmt, ...)
 {
-	static const char *const contexts[HV_NR_KINDS] = { "xenemu", "gnttab", "gntshr", "evtchn",
-							   "xenemu" };
+	static const char *const contexts[HV_NR_KINDS] = {"xenemu", "gnttab", "gntshr", "evtchn",
+							  "xenemu"};
 	int saved = errno;
 	va_list args;
 
@@ -136,11 +136,11 @@ static void take_fds(struct msghdr *hdr, struct client_fds *fds)
 static int receive(struct client *client, struct hv_msg *msg, struct client_fds *fds)
 {
 	char control[CMSG_SPACE(sizeof(int) * HV_MAX_FDS)];
-	struct iovec iov = { .iov_base = msg, .iov_len = sizeof(*msg) };
-	struct msghdr hdr = { .msg_iov = &iov,
-			      .msg_iovlen = 1,
-			      .msg_control = control,
-			      .msg_controllen = sizeof(control) };
+	struct iovec iov = {.iov_base = msg, .iov_len = sizeof(*msg)};
+	struct msghdr hdr = {.msg_iov = &iov,
+			     .msg_iovlen = 1,
+			     .msg_control = control,
+			     .msg_controllen = sizeof(control)};
 	ssize_t len;
 
 	do {
@@ -225,7 +225,7 @@ static void complain(const struct client *client, const char *rundir, domid_t do
  */
 static void wait_released(int fd)
 {
-	struct timeval limit = { .tv_sec = CLOSE_WAIT_SEC };
+	struct timeval limit = {.tv_sec = CLOSE_WAIT_SEC};
 	ssize_t len;
 	char byte;
 

@@ -16,7 +16,8 @@
 
 struct xentoollog_logger;
 
-/* libxentoolcore's interface to the libraries of Xen's own tree: versioned, but without a header. */
+/* libxentoolcore's interface to the libraries of Xen's own tree: versioned, but without a header.
+ */
 struct toolcore_handle {
 	int (*restrict_callback)(struct toolcore_handle *handle, domid_t domid);
 	struct {
@@ -26,7 +27,7 @@ struct toolcore_handle {
 
 struct client {
 	int fd;
-	pid_t pid; /* who opened it: a forked child must not end it for its parent */
+	pid_t pid;	      /* who opened it: a forked child must not end it for its parent */
 	pthread_mutex_t lock; /* one call at a time */
 	enum hv_kind kind;
 	const struct hv_machine_page *page;

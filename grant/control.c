@@ -23,9 +23,9 @@ static const char *const fault_names[HV_NR_FAULTS] = {
 
 /* In the order of struct hv_stats. */
 static const char *const stat_names[] = {
-	"domains",	"dying",       "connections",	     "ports",
-	"map_groups",	"pins",	       "shared_pages",	     "quarantined_pages",
-	"store_nodes",	"store_watches", "store_transactions", "store_connections",
+	"domains",     "dying",		"connections",	      "ports",
+	"map_groups",  "pins",		"shared_pages",	      "quarantined_pages",
+	"store_nodes", "store_watches", "store_transactions", "store_connections",
 };
 BUILD_ASSERT(ARRAY_SIZE(stat_names) == XENEMU_NR_STATS);
 BUILD_ASSERT(sizeof(struct hv_stats) == XENEMU_NR_STATS * sizeof(uint32_t));
@@ -71,7 +71,7 @@ static int call(struct xenemu_control *control, struct hv_msg *msg, enum hv_op o
 int xenemu_domain_create(struct xenemu_control *control, const char *name, bool lifetime,
 			 domid_t *domid)
 {
-	struct hv_msg msg = { .u.domain = { .lifetime = lifetime } };
+	struct hv_msg msg = {.u.domain = {.lifetime = lifetime}};
 	int err;
 
 	if (strlen(name) >= sizeof(msg.u.domain.name))
@@ -85,14 +85,14 @@ int xenemu_domain_create(struct xenemu_control *control, const char *name, bool 
 
 int xenemu_domain_destroy(struct xenemu_control *control, domid_t domid)
 {
-	struct hv_msg msg = { .u.domain = { .domid = domid } };
+	struct hv_msg msg = {.u.domain = {.domid = domid}};
 
 	return call(control, &msg, HV_DOMAIN_DESTROY);
 }
 
 int xenemu_domain_wait(struct xenemu_control *control, domid_t domid)
 {
-	struct hv_msg msg = { .u.domain = { .domid = domid } };
+	struct hv_msg msg = {.u.domain = {.domid = domid}};
 
 	return call(control, &msg, HV_DOMAIN_WAIT);
 }
@@ -100,7 +100,7 @@ int xenemu_domain_wait(struct xenemu_control *control, domid_t domid)
 int xenemu_domain_next(struct xenemu_control *control, domid_t from,
 		       struct xenemu_domain_info *info)
 {
-	struct hv_msg msg = { .u.domain = { .domid = from } };
+	struct hv_msg msg = {.u.domain = {.domid = from}};
 	int err = call(control, &msg, HV_DOMAIN_INFO);
 
 	if (err)
@@ -132,7 +132,7 @@ int xenemu_domain_find(struct xenemu_control *control, const char *name,
 
 int xenemu_get_stats(struct xenemu_control *control, struct xenemu_stats stats[XENEMU_NR_STATS])
 {
-	struct hv_msg msg = { .nr = 0 };
+	struct hv_msg msg = {.nr = 0};
 	uint32_t values[XENEMU_NR_STATS];
 	int err = call(control, &msg, HV_STATS);
 
@@ -140,7 +140,7 @@ int xenemu_get_stats(struct xenemu_control *control, struct xenemu_stats stats[X
 		return err;
 	memcpy(values, &msg.u.stats, sizeof(values));
 	for (unsigned i = 0; i < XENEMU_NR_STATS; i++)
-		stats[i] = (struct xenemu_stats){ stat_names[i], values[i] };
+		stats[i] = (struct xenemu_stats){stat_names[i], values[i]};
 	return 0;
 }
 
@@ -151,7 +151,7 @@ const char *xenemu_fault_name(unsigned fault)
 
 int xenemu_set_fault(struct xenemu_control *control, const char *name, uint32_t value)
 {
-	struct hv_msg msg = { .u.fault = { .value = value } };
+	struct hv_msg msg = {.u.fault = {.value = value}};
 
 	while (msg.u.fault.fault < HV_NR_FAULTS && strcmp(fault_names[msg.u.fault.fault], name))
 		msg.u.fault.fault++;

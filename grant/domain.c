@@ -24,7 +24,8 @@
 #include "common/log.h"
 #include "xenstore/xsd.h"
 
-#define LISTEN_BACKLOG 64
+#define LISTEN_BACKLOG	  64
+#define ACCEPT_PAUSE_USEC 200000
 
 int shared_fd_new(const char *name, size_t bytes)
 {
@@ -98,6 +99,32 @@ static void memory_free(struct domain *domain)
 		close(domain->active_fd);
 }
 
+/* Out of descriptors: new clients wait a while, and the machine does not spin meanwhile. */
+static void accept_again(evutil_socket_t fd, short what, void *arg)
+{
+	struct domain *domain = arg;
+
+	if (domain->listener)
+		evconnlistener_enable(domain->listener);
+	domain_put(domain);
+}
+
+static void accept_failed(struct evconnlistener *listener, void *arg)
+{
+	static struct log_limit limit = LOG_LIMIT_INIT;
+	struct timeval pause = {.tv_usec = ACCEPT_PAUSE_USEC};
+	struct domain *domain = arg;
+
+	log_limited(&limit, LOG_LEVEL_ERROR, "dom%u: client not accepted: %s", domain->domid,
+		    strerror(errno));
+	evconnlistener_disable(listener);
+	if (event_base_once(domain->machine->base, -1, EV_TIMEOUT, accept_again, domain_get(domain),
+			    &pause)) {
+		evconnlistener_enable(listener);
+		domain_put(domain);
+	}
+}
+
 static void accepted(struct evconnlistener *listener, evutil_socket_t fd, struct sockaddr *addr,
 		     int addr_len, void *arg)
 {
@@ -138,8 +165,10 @@ static int listen_hypervisor(struct domain *domain)
 	}
 	domain->listener = evconnlistener_new(domain->machine->base, accepted, domain,
 					      LEV_OPT_CLOSE_ON_FREE | LEV_OPT_CLOSE_ON_EXEC, 0, fd);
-	if (domain->listener)
+	if (domain->listener) {
+		evconnlistener_set_error_cb(domain->listener, accept_failed);
 		return 0;
+	}
 	err = -ENOMEM;
 fail:
 	close(fd);
@@ -286,7 +315,7 @@ static void kill_main_process(struct domain *domain)
 
 static void answer_waiting(struct domain *domain)
 {
-	struct hv_msg msg = { .op = HV_DOMAIN_WAIT, .nr = 0 };
+	struct hv_msg msg = {.op = HV_DOMAIN_WAIT, .nr = 0};
 	struct conn *conn;
 
 	DL_FOREACH (domain->machine->conns, conn) {
@@ -362,6 +391,21 @@ static pid_t peer_pid(int fd)
 	return cred.pid;
 }
 
+/*
+ * The process says best how long its domain lives: it may close what it does not know, and leave
+ * children that keep what they inherit. One in a process namespace that we cannot see has no pid
+ * here; then its connection must do.
+ */
+static int bind_lifetime(struct domain *domain, struct conn *conn)
+{
+	pid_t pid = peer_pid(conn->fd);
+
+	if (pid > 0)
+		return domain_watch_pid(domain, pid);
+	conn->lifetime = domain_get(domain);
+	return 0;
+}
+
 static void fill_info(struct hv_msg *msg, const struct domain *domain)
 {
 	memset(&msg->u, 0, sizeof(msg->u));
@@ -384,12 +428,11 @@ int op_domain_create(struct conn *conn, struct hv_msg *msg, struct reply_fds *fd
 	if (err)
 		return err;
 	if (msg->u.domain.lifetime) {
-		err = domain_watch_pid(domain, peer_pid(conn->fd));
+		err = bind_lifetime(domain, conn);
 		if (err) {
 			domain_destroy(domain);
 			return err;
 		}
-		conn->lifetime = domain_get(domain);
 	}
 	fill_info(msg, domain);
 	return 0;

@@ -44,7 +44,7 @@ static void channel_put(struct channel *channel)
 /* A full counter means that the port is pending already. */
 static void signal_side(struct channel *channel, unsigned side)
 {
-	ssize_t ignored = write(channel->fd[side], &(uint64_t){ 1 }, sizeof(uint64_t));
+	ssize_t ignored = write(channel->fd[side], &(uint64_t){1}, sizeof(uint64_t));
 
 	(void)ignored;
 }

@@ -27,8 +27,8 @@ struct xenevtchn_handle {
 	int epoll_fd;
 	pthread_mutex_t lock; /* all below */
 	struct local_port *ports;
-	uint32_t nr_ports;	/* room in @ports */
-	uint32_t notify_count;	/* for injected faults */
+	uint32_t nr_ports;     /* room in @ports */
+	uint32_t notify_count; /* for injected faults */
 };
 
 static int fail(int err)
@@ -131,7 +131,7 @@ static int make_room(struct xenevtchn_handle *xce, uint32_t port)
 	if (!ports)
 		return -ENOMEM;
 	for (uint32_t i = xce->nr_ports; i < nr; i++)
-		ports[i] = (struct local_port){ -1, -1 };
+		ports[i] = (struct local_port){-1, -1};
 	xce->ports = ports;
 	xce->nr_ports = nr;
 	return 0;
@@ -139,14 +139,14 @@ static int make_room(struct xenevtchn_handle *xce, uint32_t port)
 
 static int port_add(struct xenevtchn_handle *xce, uint32_t port, const struct client_fds *fds)
 {
-	struct epoll_event event = { .events = EPOLLIN | EPOLLONESHOT, .data.u32 = port };
+	struct epoll_event event = {.events = EPOLLIN | EPOLLONESHOT, .data.u32 = port};
 	int err = make_room(xce, port);
 
 	if (err)
 		return err;
 	if (epoll_ctl(xce->epoll_fd, EPOLL_CTL_ADD, fds->fd[0], &event))
 		return -errno;
-	xce->ports[port] = (struct local_port){ fds->fd[0], fds->fd[1] };
+	xce->ports[port] = (struct local_port){fds->fd[0], fds->fd[1]};
 	return 0;
 }
 
@@ -220,7 +220,7 @@ int xenevtchn_unbind(xenevtchn_handle *xce, evtchn_port_t port)
 		epoll_ctl(xce->epoll_fd, EPOLL_CTL_DEL, local->own, NULL);
 		close(local->own);
 		close(local->peer);
-		*local = (struct local_port){ -1, -1 };
+		*local = (struct local_port){-1, -1};
 		close_port(xce, port);
 	}
 	pthread_mutex_unlock(&xce->lock);
@@ -255,7 +255,7 @@ int xenevtchn_notify(xenevtchn_handle *xce, evtchn_port_t port)
 
 static void arm(const struct xenevtchn_handle *xce, const struct local_port *local, uint32_t port)
 {
-	struct epoll_event event = { .events = EPOLLIN | EPOLLONESHOT, .data.u32 = port };
+	struct epoll_event event = {.events = EPOLLIN | EPOLLONESHOT, .data.u32 = port};
 
 	epoll_ctl(xce->epoll_fd, EPOLL_CTL_MOD, local->own, &event);
 }

@@ -12,9 +12,9 @@
 #include <unistd.h>
 #include <xengnttab.h>
 
-#define NONE		  UINT32_MAX
-#define AGAIN_TRIES	  1000
-#define AGAIN_PAUSE_USEC  1000
+#define NONE		 UINT32_MAX
+#define AGAIN_TRIES	 1000
+#define AGAIN_PAUSE_USEC 1000
 
 static int fail(int err)
 {
@@ -26,7 +26,8 @@ static int fail(int err)
 
 static void *map_journal(int fd)
 {
-	void *mem = mmap(NULL, sizeof(struct hv_journal), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	void *mem =
+		mmap(NULL, sizeof(struct hv_journal), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 
 	return mem == MAP_FAILED ? NULL : mem;
 }
@@ -129,8 +130,8 @@ static struct foreign *foreign_new(const struct hv_msg *msg, const struct client
 
 	if (!foreign)
 		return NULL;
-	foreign->memory = mmap(NULL, hv_memory_bytes(nr_entries, nr_frames), prot, MAP_SHARED,
-			       fds->fd[0], 0);
+	foreign->memory =
+		mmap(NULL, hv_memory_bytes(nr_entries, nr_frames), prot, MAP_SHARED, fds->fd[0], 0);
 	if (foreign->memory == MAP_FAILED)
 		goto fail;
 	active = mmap(NULL, hv_active_bytes(nr_entries), prot, MAP_SHARED, fds->fd[1], 0);
@@ -199,8 +200,8 @@ int16_t foreign_attach(struct xengntdev_handle *h, uint32_t domid, uint32_t ref,
 			return err == -ESRCH ? GNTST_bad_domain : GNTST_general_error;
 		if (fds.nr != 2) {
 			client_close_fds(&fds);
-			return ref < msg.u.attach.nr_entries ? GNTST_general_error :
-							       GNTST_bad_gntref;
+			return ref < msg.u.attach.nr_entries ? GNTST_general_error
+							     : GNTST_bad_gntref;
 		}
 		foreign = foreign_new(&msg, &fds);
 		if (!foreign) {
@@ -303,7 +304,7 @@ static int request_map(struct xengntdev_handle *h, struct hv_msg *msg, uint32_t 
 		msg->u.map.readonly = !(prot & PROT_WRITE);
 		msg->nr = nr;
 		for (uint32_t i = 0; i < nr; i++)
-			msg->pairs[i] = (struct hv_pair){ domids[i * domids_step], refs[i] };
+			msg->pairs[i] = (struct hv_pair){domids[i * domids_step], refs[i]};
 		err = client_call(&h->client, msg, NULL);
 		if (err != -EAGAIN)
 			return err;

@@ -61,8 +61,8 @@ static inline int16_t end_claim(const struct xengntdev_handle *h, const struct e
 {
 	const struct grant_view *view = &end->foreign->view;
 	uint32_t frame;
-	int16_t status = grant_claim(view, end->ref, end->word, h->client.domid, readonly, false,
-				     &frame);
+	int16_t status =
+		grant_claim(view, end->ref, end->word, h->client.domid, readonly, false, &frame);
 
 	if (likely(status == GNTST_okay))
 		*mem = grant_frame(view, frame) + end->offset;

@@ -7,6 +7,7 @@
 
 #define SPINS_BEFORE_YIELD 100
 #define YIELDS_PER_LOOK	   64
+#define TRYLOCK_YIELDS	   200
 #define LOCK_WAIT_SEC	   1
 
 static bool try_lock(uint64_t *active, uint32_t owner, uint64_t *word)
@@ -29,6 +30,16 @@ static void cpu_relax(void)
 #endif
 }
 
+bool active_trylock(uint64_t *active, uint32_t owner, uint64_t *word)
+{
+	for (unsigned i = 0; i < TRYLOCK_YIELDS; i++) {
+		if (try_lock(active, owner, word))
+			return true;
+		sched_yield();
+	}
+	return false;
+}
+
 bool active_lock_slow(uint64_t *active, uint32_t owner, uint64_t *word)
 {
 	struct timespec start, now;
@@ -38,7 +49,8 @@ bool active_lock_slow(uint64_t *active, uint32_t owner, uint64_t *word)
 			return true;
 		cpu_relax();
 	}
-	/* The holder was preempted in the middle of a copy, or killed: the daemon clears up then. */
+	/* The holder was preempted in the middle of a copy, or killed: the daemon clears up then.
+	 */
 	clock_gettime(CLOCK_MONOTONIC, &start);
 	do {
 		for (unsigned i = 0; i < YIELDS_PER_LOOK; i++) {

@@ -35,6 +35,9 @@ union grant_word {
 /* _set_status_v1() of xen/common/grant_table.c gives up after as many. */
 #define GRANT_CLAIM_TRIES 5
 
+/** active_trylock() - lock it if that takes a few milliseconds at most: the daemon's way. */
+bool active_trylock(uint64_t *active, uint32_t owner, uint64_t *word);
+
 /** active_lock_slow() - the word is locked by somebody else: wait. False: for too long. */
 bool active_lock_slow(uint64_t *active, uint32_t owner, uint64_t *word);
 

@@ -78,7 +78,7 @@ static int16_t map_one(struct conn *conn, uint32_t domid, uint32_t ref, bool rea
 	view = &domain->view;
 	if (ref >= view->nr_entries)
 		return GNTST_bad_gntref;
-	if (!active_lock(&view->active[ref], HV_OWNER_DAEMON, &word))
+	if (!active_trylock(&view->active[ref], HV_OWNER_DAEMON, &word))
 		return GNTST_eagain;
 	status = grant_claim(view, ref, word, self, readonly, true, &use->frame);
 	if (status == GNTST_okay) {
@@ -92,22 +92,62 @@ static int16_t map_one(struct conn *conn, uint32_t domid, uint32_t ref, bool rea
 	return status;
 }
 
-static void unmap_one(struct grant_use *use, bool readonly)
+static bool unpin(const struct grant_use *use, bool readonly)
 {
 	const struct grant_view *view = &use->domain->view;
 	uint64_t *active = &view->active[use->ref];
 	uint64_t word;
 
-	if (active_lock(active, HV_OWNER_DAEMON, &word)) {
-		/* Processes of another domain share this table: what it says is not taken on trust. */
-		if (readonly ? ACTIVE_READERS(word) : ACTIVE_WRITERS(word))
-			word -= readonly ? ACTIVE_READER : ACTIVE_WRITER;
-		grant_release(view, use->ref, word);
-		active_unlock(active, word);
+	if (!active_trylock(active, HV_OWNER_DAEMON, &word))
+		return false;
+	/* Processes of another domain share this table: what it says is not taken on trust. */
+	if (readonly ? ACTIVE_READERS(word) : ACTIVE_WRITERS(word))
+		word -= readonly ? ACTIVE_READER : ACTIVE_WRITER;
+	grant_release(view, use->ref, word);
+	active_unlock(active, word);
+	return true;
+}
+
+static void unpin_later(const struct grant_use *use, bool readonly)
+{
+	struct late_unpin *late = malloc(sizeof(*late));
+
+	if (!late)
+		return; /* pinned, and its domain dying, for as long as the machine lives */
+	late->use = *use;
+	late->readonly = readonly;
+	LL_PREPEND(use->domain->machine->late, late);
+	machine_retry_soon(use->domain->machine);
+}
+
+bool late_unpins_retry(struct xenemu_machine *machine, bool last)
+{
+	struct late_unpin *late, *tmp;
+
+	LL_FOREACH_SAFE (machine->late, late, tmp) {
+		if (!last && !unpin(&late->use, late->readonly))
+			continue;
+		LL_DELETE(machine->late, late);
+		domain_put(late->use.domain);
+		free(late);
 	}
-	if (use->domain->quarantine)
-		quarantine_retry(use->domain);
-	domain_put(use->domain);
+	return machine->late != NULL;
+}
+
+static void unmap_uses(const struct grant_use *uses, uint32_t nr, bool readonly)
+{
+	for (uint32_t i = 0; i < nr; i++) {
+		struct domain *domain = uses[i].domain;
+
+		if (!unpin(&uses[i], readonly)) {
+			unpin_later(&uses[i], readonly);
+			continue;
+		}
+		/* Once for all pages of a domain, as they mostly come together. */
+		if (domain->quarantine && (i + 1 == nr || uses[i + 1].domain != domain))
+			quarantine_retry(domain);
+		domain_put(domain);
+	}
 }
 
 static void notify_clear_byte(const struct unmap_notify *notify, const struct domain *domain,
@@ -125,8 +165,7 @@ static void map_group_end(struct conn *conn, struct map_group *group)
 	notify_clear_byte(&group->notify, group->uses[0].domain, group->uses[0].frame);
 	if (group->notify.port != NONE)
 		port_notify_put(conn->domain, group->notify.port);
-	for (uint32_t i = 0; i < group->nr; i++)
-		unmap_one(&group->uses[i], group->readonly);
+	unmap_uses(group->uses, group->nr, group->readonly);
 	free(group);
 }
 
@@ -160,8 +199,7 @@ int op_gnttab_map(struct conn *conn, struct hv_msg *msg, struct reply_fds *fds)
 		group->nr += status == GNTST_okay;
 	}
 	if (status != GNTST_okay) {
-		for (uint32_t i = 0; i < group->nr; i++)
-			unmap_one(&group->uses[i], readonly);
+		unmap_uses(group->uses, group->nr, readonly);
 		free(group);
 		msg->u.map.gnt_status = status;
 		return status == GNTST_eagain ? -EAGAIN : -EINVAL;
@@ -239,7 +277,7 @@ static bool end_access(struct domain *domain, uint32_t ref)
 
 	if (ACTIVE_OWNER(__atomic_load_n(active, __ATOMIC_RELAXED)))
 		return false; /* being copied at this moment */
-	if (!active_lock(active, HV_OWNER_DAEMON, &word))
+	if (!active_trylock(active, HV_OWNER_DAEMON, &word))
 		return false;
 	ended = !ACTIVE_PINS(word);
 	if (ended)
@@ -262,7 +300,7 @@ static void unshare_page(struct domain *domain, uint32_t ref, uint32_t frame)
 	page->ref = ref;
 	page->frame = frame;
 	LL_PREPEND(domain->quarantine, page);
-	machine_quarantine(domain->machine);
+	machine_retry_soon(domain->machine);
 }
 
 bool quarantine_retry(struct domain *domain)

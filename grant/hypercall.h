@@ -21,8 +21,8 @@
 #define HV_PAGE_BYTES (1U << HV_PAGE_SHIFT)
 
 /* Array elements in one message; the library splits longer calls. */
-#define HV_MAX_PAIRS 1024
-#define HV_MAX_FDS   4
+#define HV_MAX_PAIRS  1024
+#define HV_MAX_FDS    4
 #define HV_NAME_BYTES 64
 
 /* What a connection is for. It says so once, in HV_OPEN; each kind has its own requests. */
@@ -37,13 +37,13 @@ enum hv_kind {
 
 enum hv_op {
 	HV_OPEN,
-	HV_GNTTAB_ATTACH,	   /* the memory of a domain that grants us something */
-	HV_GNTTAB_MAP,		   /* pairs: domid, ref; replies domid, frame */
-	HV_GNTTAB_UNMAP,	   /* one group */
-	HV_GNTTAB_LIMIT,	   /* xengnttab_set_max_grants() */
-	HV_GNTSHR_SHARE,	   /* replies pairs: ref, frame */
-	HV_GNTSHR_UNSHARE,	   /* one group */
-	HV_UNMAP_NOTIFY,	   /* action at the end of a group, either kind */
+	HV_GNTTAB_ATTACH,  /* the memory of a domain that grants us something */
+	HV_GNTTAB_MAP,	   /* pairs: domid, ref; replies domid, frame */
+	HV_GNTTAB_UNMAP,   /* one group */
+	HV_GNTTAB_LIMIT,   /* xengnttab_set_max_grants() */
+	HV_GNTSHR_SHARE,   /* replies pairs: ref, frame */
+	HV_GNTSHR_UNSHARE, /* one group */
+	HV_UNMAP_NOTIFY,   /* action at the end of a group, either kind */
 	HV_EVTCHN_ALLOC_UNBOUND,
 	HV_EVTCHN_BIND_INTERDOMAIN,
 	HV_EVTCHN_BIND_VIRQ,
@@ -51,8 +51,8 @@ enum hv_op {
 	HV_EVTCHN_RESTRICT,
 	HV_DOMAIN_CREATE,
 	HV_DOMAIN_DESTROY,
-	HV_DOMAIN_INFO,		   /* the first domain with at least this domid */
-	HV_DOMAIN_WAIT,		   /* the reply comes when the domain is gone */
+	HV_DOMAIN_INFO, /* the first domain with at least this domid */
+	HV_DOMAIN_WAIT, /* the reply comes when the domain is gone */
 	HV_STATS,
 	HV_FAULT,
 	HV_NR_OPS
@@ -63,8 +63,8 @@ struct hv_pair {
 };
 
 struct hv_stats {
-	uint32_t domains;	/* alive, dom0 included */
-	uint32_t dying;		/* destroyed, but somebody still maps their memory */
+	uint32_t domains; /* alive, dom0 included */
+	uint32_t dying;	  /* destroyed, but somebody still maps their memory */
 	uint32_t connections;
 	uint32_t ports;
 	uint32_t map_groups;
@@ -92,8 +92,8 @@ struct hv_msg {
 	union {
 		struct {
 			uint32_t kind;
-			uint32_t domid;	  /* reply */
-			uint32_t owner;	  /* reply, gnttab: what goes into a locked active word */
+			uint32_t domid; /* reply */
+			uint32_t owner; /* reply, gnttab: what goes into a locked active word */
 			uint32_t nr_entries, nr_frames; /* reply: of this domain */
 			uint32_t nr_ports;
 		} open; /* fds: machine page; then gnttab: journal; gntshr: own memory */
@@ -103,8 +103,8 @@ struct hv_msg {
 		} attach; /* fds: memory, active table; none: nothing there is granted to us */
 		struct {
 			uint32_t readonly;
-			uint32_t group;	     /* reply */
-			int32_t gnt_status;  /* reply: GNTST_* of the first that failed */
+			uint32_t group;	    /* reply */
+			int32_t gnt_status; /* reply: GNTST_* of the first that failed */
 		} map;
 		struct {
 			uint32_t domid, count, writable;
@@ -115,8 +115,8 @@ struct hv_msg {
 			uint32_t offset, port; /* UINT32_MAX: none */
 		} notify;
 		struct {
-			uint32_t domid;	 /* or the virq */
-			uint32_t port;	 /* remote port in, local port out */
+			uint32_t domid; /* or the virq */
+			uint32_t port;	/* remote port in, local port out */
 		} evtchn; /* fds: the one that wakes us, the one that wakes the peer */
 		struct {
 			uint32_t domid;
@@ -174,17 +174,17 @@ struct hv_active_header {
  *
  * Xen counts pins in 8 bits and refuses one more when the top bit is set; so do we.
  */
-#define ACTIVE_DOMID(w)	   ((domid_t)(w))
-#define ACTIVE_READERS(w)  ((unsigned)((w) >> 16) & 0xff)
-#define ACTIVE_WRITERS(w)  ((unsigned)((w) >> 24) & 0xff)
-#define ACTIVE_PINS(w)	   ((unsigned)((w) >> 16) & 0xffff)
-#define ACTIVE_OVERFLOW(w) ((w)&0x80800000U)
-#define ACTIVE_FRAME(w)	   ((uint32_t)((w) >> 32) & 0xffff)
-#define ACTIVE_OWNER(w)	   ((uint32_t)((w) >> 48))
-#define ACTIVE_READER	   ((uint64_t)1 << 16)
-#define ACTIVE_WRITER	   ((uint64_t)1 << 24)
-#define ACTIVE_LOCK(owner) ((uint64_t)(owner) << 48)
-#define ACTIVE_UNLOCKED(w) ((w) & (((uint64_t)1 << 48) - 1))
+#define ACTIVE_DOMID(w)		  ((domid_t)(w))
+#define ACTIVE_READERS(w)	  ((unsigned)((w) >> 16) & 0xff)
+#define ACTIVE_WRITERS(w)	  ((unsigned)((w) >> 24) & 0xff)
+#define ACTIVE_PINS(w)		  ((unsigned)((w) >> 16) & 0xffff)
+#define ACTIVE_OVERFLOW(w)	  ((w)&0x80800000U)
+#define ACTIVE_FRAME(w)		  ((uint32_t)((w) >> 32) & 0xffff)
+#define ACTIVE_OWNER(w)		  ((uint32_t)((w) >> 48))
+#define ACTIVE_READER		  ((uint64_t)1 << 16)
+#define ACTIVE_WRITER		  ((uint64_t)1 << 24)
+#define ACTIVE_LOCK(owner)	  ((uint64_t)(owner) << 48)
+#define ACTIVE_UNLOCKED(w)	  ((w) & (((uint64_t)1 << 48) - 1))
 #define ACTIVE_MAKE(domid, frame) ((uint64_t)(frame) << 32 | (domid))
 
 /* Frames a domain may have: what fits into an active word. */

@@ -16,7 +16,8 @@
 
 #include "common/log.h"
 
-#define KIND(k) (1U << (k))
+#define KIND(k)		(1U << (k))
+#define MAX_GUEST_CONNS 1024
 
 static hv_handler op_open;
 
@@ -25,28 +26,28 @@ static const struct {
 	hv_handler *handler;
 	unsigned kinds; /* KIND()s of connection that may ask for it */
 } ops[HV_NR_OPS] = {
-	[HV_OPEN] = { "open", op_open, KIND(HV_KIND_NONE) },
-	[HV_GNTTAB_ATTACH] = { "gnttab-attach", op_gnttab_attach, KIND(HV_KIND_GNTTAB) },
-	[HV_GNTTAB_MAP] = { "gnttab-map", op_gnttab_map, KIND(HV_KIND_GNTTAB) },
-	[HV_GNTTAB_UNMAP] = { "gnttab-unmap", op_gnttab_unmap, KIND(HV_KIND_GNTTAB) },
-	[HV_GNTTAB_LIMIT] = { "gnttab-limit", op_gnttab_limit, KIND(HV_KIND_GNTTAB) },
-	[HV_GNTSHR_SHARE] = { "gntshr-share", op_gntshr_share, KIND(HV_KIND_GNTSHR) },
-	[HV_GNTSHR_UNSHARE] = { "gntshr-unshare", op_gntshr_unshare, KIND(HV_KIND_GNTSHR) },
-	[HV_UNMAP_NOTIFY] = { "unmap-notify", op_unmap_notify,
-			      KIND(HV_KIND_GNTTAB) | KIND(HV_KIND_GNTSHR) },
-	[HV_EVTCHN_ALLOC_UNBOUND] = { "evtchn-alloc-unbound", op_evtchn_alloc_unbound,
-				      KIND(HV_KIND_EVTCHN) },
-	[HV_EVTCHN_BIND_INTERDOMAIN] = { "evtchn-bind-interdomain", op_evtchn_bind_interdomain,
-					 KIND(HV_KIND_EVTCHN) },
-	[HV_EVTCHN_BIND_VIRQ] = { "evtchn-bind-virq", op_evtchn_bind_virq, KIND(HV_KIND_EVTCHN) },
-	[HV_EVTCHN_CLOSE] = { "evtchn-close", op_evtchn_close, KIND(HV_KIND_EVTCHN) },
-	[HV_EVTCHN_RESTRICT] = { "evtchn-restrict", op_evtchn_restrict, KIND(HV_KIND_EVTCHN) },
-	[HV_DOMAIN_CREATE] = { "domain-create", op_domain_create, KIND(HV_KIND_CONTROL) },
-	[HV_DOMAIN_DESTROY] = { "domain-destroy", op_domain_destroy, KIND(HV_KIND_CONTROL) },
-	[HV_DOMAIN_INFO] = { "domain-info", op_domain_info, KIND(HV_KIND_CONTROL) },
-	[HV_DOMAIN_WAIT] = { "domain-wait", op_domain_wait, KIND(HV_KIND_CONTROL) },
-	[HV_STATS] = { "stats", op_stats, KIND(HV_KIND_CONTROL) },
-	[HV_FAULT] = { "fault", op_fault, KIND(HV_KIND_CONTROL) },
+	[HV_OPEN] = {"open", op_open, KIND(HV_KIND_NONE)},
+	[HV_GNTTAB_ATTACH] = {"gnttab-attach", op_gnttab_attach, KIND(HV_KIND_GNTTAB)},
+	[HV_GNTTAB_MAP] = {"gnttab-map", op_gnttab_map, KIND(HV_KIND_GNTTAB)},
+	[HV_GNTTAB_UNMAP] = {"gnttab-unmap", op_gnttab_unmap, KIND(HV_KIND_GNTTAB)},
+	[HV_GNTTAB_LIMIT] = {"gnttab-limit", op_gnttab_limit, KIND(HV_KIND_GNTTAB)},
+	[HV_GNTSHR_SHARE] = {"gntshr-share", op_gntshr_share, KIND(HV_KIND_GNTSHR)},
+	[HV_GNTSHR_UNSHARE] = {"gntshr-unshare", op_gntshr_unshare, KIND(HV_KIND_GNTSHR)},
+	[HV_UNMAP_NOTIFY] = {"unmap-notify", op_unmap_notify,
+			     KIND(HV_KIND_GNTTAB) | KIND(HV_KIND_GNTSHR)},
+	[HV_EVTCHN_ALLOC_UNBOUND] = {"evtchn-alloc-unbound", op_evtchn_alloc_unbound,
+				     KIND(HV_KIND_EVTCHN)},
+	[HV_EVTCHN_BIND_INTERDOMAIN] = {"evtchn-bind-interdomain", op_evtchn_bind_interdomain,
+					KIND(HV_KIND_EVTCHN)},
+	[HV_EVTCHN_BIND_VIRQ] = {"evtchn-bind-virq", op_evtchn_bind_virq, KIND(HV_KIND_EVTCHN)},
+	[HV_EVTCHN_CLOSE] = {"evtchn-close", op_evtchn_close, KIND(HV_KIND_EVTCHN)},
+	[HV_EVTCHN_RESTRICT] = {"evtchn-restrict", op_evtchn_restrict, KIND(HV_KIND_EVTCHN)},
+	[HV_DOMAIN_CREATE] = {"domain-create", op_domain_create, KIND(HV_KIND_CONTROL)},
+	[HV_DOMAIN_DESTROY] = {"domain-destroy", op_domain_destroy, KIND(HV_KIND_CONTROL)},
+	[HV_DOMAIN_INFO] = {"domain-info", op_domain_info, KIND(HV_KIND_CONTROL)},
+	[HV_DOMAIN_WAIT] = {"domain-wait", op_domain_wait, KIND(HV_KIND_CONTROL)},
+	[HV_STATS] = {"stats", op_stats, KIND(HV_KIND_CONTROL)},
+	[HV_FAULT] = {"fault", op_fault, KIND(HV_KIND_CONTROL)},
 };
 
 /* 1 is the daemon itself; a number is not used again before all others were. */
@@ -128,9 +129,9 @@ static int op_open(struct conn *conn, struct hv_msg *msg, struct reply_fds *fds)
 
 int conn_reply(struct conn *conn, struct hv_msg *msg, const struct reply_fds *fds)
 {
-	char control[CMSG_SPACE(sizeof(int) * HV_MAX_FDS)] = { 0 };
-	struct iovec iov = { .iov_base = msg, .iov_len = HV_MSG_BYTES(msg->nr) };
-	struct msghdr hdr = { .msg_iov = &iov, .msg_iovlen = 1 };
+	char control[CMSG_SPACE(sizeof(int) * HV_MAX_FDS)] = {0};
+	struct iovec iov = {.iov_base = msg, .iov_len = HV_MSG_BYTES(msg->nr)};
+	struct msghdr hdr = {.msg_iov = &iov, .msg_iovlen = 1};
 	struct cmsghdr *cmsg;
 
 	if (fds && fds->nr) {
@@ -161,7 +162,7 @@ static void conn_readable(evutil_socket_t fd, short what, void *arg)
 {
 	static struct log_limit limit = LOG_LIMIT_INIT;
 	static struct hv_msg msg; /* single thread; 8 KiB are too many for some stacks */
-	struct reply_fds fds = { .nr = 0 };
+	struct reply_fds fds = {.nr = 0};
 	struct conn *conn = arg;
 	uint32_t op;
 	ssize_t len;
@@ -203,8 +204,12 @@ static void conn_readable(evutil_socket_t fd, short what, void *arg)
 void conn_accept(struct domain *domain, int fd)
 {
 	static struct log_limit limit = LOG_LIMIT_INIT;
-	struct conn *conn = calloc(1, sizeof(*conn));
+	struct conn *conn = NULL;
 
+	/* A guest must not use up the descriptors that others need. */
+	if (domain->domid && domain->nr_conns >= MAX_GUEST_CONNS)
+		goto fail;
+	conn = calloc(1, sizeof(*conn));
 	if (!conn)
 		goto fail;
 	conn->machine = domain->machine;
@@ -214,11 +219,12 @@ void conn_accept(struct domain *domain, int fd)
 	if (!conn->ev || event_add(conn->ev, NULL))
 		goto fail;
 	conn->domain = domain_get(domain);
+	domain->nr_conns++;
 	DL_APPEND(domain->machine->conns, conn);
 	return;
 fail:
-	log_limited(&limit, LOG_LEVEL_ERROR, "dom%u: connection refused: out of memory",
-		    domain->domid);
+	log_limited(&limit, LOG_LEVEL_ERROR, "dom%u: connection refused: %u are open, or no memory",
+		    domain->domid, domain->nr_conns);
 	if (conn && conn->ev)
 		event_free(conn->ev);
 	free(conn);
@@ -238,6 +244,7 @@ void conn_destroy(struct conn *conn)
 	if (conn->journal)
 		munmap(conn->journal, sizeof(*conn->journal));
 	domain_put(conn->waiting);
+	conn->domain->nr_conns--;
 	domain_put(conn->domain);
 	/* Last: a client that waits for the end of file then knows that all is released. */
 	close(conn->fd);

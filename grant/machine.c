@@ -20,7 +20,7 @@
 #include "common/log.h"
 #include "xenstore/xsd.h"
 
-#define QUARANTINE_USEC 20000
+#define RETRY_USEC 20000
 
 static bool domain_exists(void *arg, unsigned domid)
 {
@@ -39,6 +39,9 @@ static int lock_rundir(struct xenemu_machine *machine)
 		return -errno;
 	if (flock(machine->lock_fd, LOCK_EX | LOCK_NB))
 		return errno == EWOULDBLOCK ? -EALREADY : -errno;
+	/* For people and scripts; nothing here reads it. */
+	if (ftruncate(machine->lock_fd, 0) || dprintf(machine->lock_fd, "pid %d\n", getpid()) < 0)
+		return -errno;
 	return 0;
 }
 
@@ -62,23 +65,23 @@ static int machine_page_new(struct xenemu_machine *machine)
 	return 0;
 }
 
-static void quarantine_timer(evutil_socket_t fd, short what, void *arg)
+static void retry_timer(evutil_socket_t fd, short what, void *arg)
 {
 	struct xenemu_machine *machine = arg;
 	struct domain *domain;
-	bool left = false;
+	bool left = late_unpins_retry(machine, false);
 
 	for (domain = machine->domains; domain; domain = domain->hh.next)
 		left |= quarantine_retry(domain);
 	if (left)
-		machine_quarantine(machine);
+		machine_retry_soon(machine);
 }
 
-void machine_quarantine(struct xenemu_machine *machine)
+void machine_retry_soon(struct xenemu_machine *machine)
 {
-	struct timeval soon = { .tv_usec = QUARANTINE_USEC };
+	struct timeval soon = {.tv_usec = RETRY_USEC};
 
-	event_add(machine->quarantine_timer, &soon);
+	event_add(machine->retry_timer, &soon);
 }
 
 static void spurious_timer(evutil_socket_t fd, short what, void *arg)
@@ -104,14 +107,12 @@ static void raise_fd_limit(void)
 static int parts_new(struct xenemu_machine *machine)
 {
 	struct xsd_quota quota = XSD_QUOTA_DEFAULT;
-	struct xsd_ops ops = { .domain_exists = domain_exists, .arg = machine };
+	struct xsd_ops ops = {.domain_exists = domain_exists, .arg = machine};
 
-	machine->quarantine_timer =
-		event_new(machine->base, -1, EV_TIMEOUT, quarantine_timer, machine);
-	machine->spurious_timer =
-		event_new(machine->base, -1, EV_PERSIST, spurious_timer, machine);
+	machine->retry_timer = event_new(machine->base, -1, EV_TIMEOUT, retry_timer, machine);
+	machine->spurious_timer = event_new(machine->base, -1, EV_PERSIST, spurious_timer, machine);
 	machine->xsd = xsd_new(machine->base, &quota, &ops);
-	if (!machine->quarantine_timer || !machine->spurious_timer || !machine->xsd)
+	if (!machine->retry_timer || !machine->spurious_timer || !machine->xsd)
 		return -ENOMEM;
 	return machine_page_new(machine);
 }
@@ -119,8 +120,8 @@ static int parts_new(struct xenemu_machine *machine)
 static bool valid_options(const struct xenemu_options *options)
 {
 	return options->first_domid && options->first_domid < DOMID_FIRST_RESERVED &&
-	       options->nr_grant_frames && options->nr_grant_frames <= 1024 &&
-	       options->nr_frames && options->nr_frames <= HV_MAX_FRAMES && options->nr_ports &&
+	       options->nr_grant_frames && options->nr_grant_frames <= 1024 && options->nr_frames &&
+	       options->nr_frames <= HV_MAX_FRAMES && options->nr_ports &&
 	       options->nr_ports < 131072;
 }
 
@@ -173,14 +174,25 @@ static void destroy_domains(struct xenemu_machine *machine)
 		domain_destroy(dom0);
 }
 
+/* Its store's socket goes with the store, after the domain. */
+static void remove_dom0_dir(const struct xenemu_machine *machine)
+{
+	char path[96];
+
+	snprintf(path, sizeof(path), "%s/dom0", machine->rundir);
+	rmdir(path);
+}
+
 void xenemu_machine_free(struct xenemu_machine *machine)
 {
 	if (!machine)
 		return;
 	destroy_domains(machine);
+	late_unpins_retry(machine, true);
 	xsd_free(machine->xsd);
-	if (machine->quarantine_timer)
-		event_free(machine->quarantine_timer);
+	remove_dom0_dir(machine);
+	if (machine->retry_timer)
+		event_free(machine->retry_timer);
 	if (machine->spurious_timer)
 		event_free(machine->spurious_timer);
 	if (machine->page)
@@ -207,7 +219,7 @@ int op_stats(struct conn *conn, struct hv_msg *msg, struct reply_fds *fds)
 {
 	struct xenemu_machine *machine = conn->machine;
 	struct hv_stats *stats = &msg->u.stats;
-	struct xsd_stats store = { 0 };
+	struct xsd_stats store = {0};
 	struct domain *domain;
 	struct conn *other;
 
@@ -235,15 +247,15 @@ static void apply_faults(struct xenemu_machine *machine)
 {
 	const uint32_t *faults = machine->faults;
 	uint32_t ms = faults[HV_FAULT_EVENT_SPURIOUS];
-	struct timeval every = { .tv_sec = ms / 1000, .tv_usec = (ms % 1000) * 1000 };
-	struct xsd_faults store = { .eagain_every = faults[HV_FAULT_STORE_EAGAIN],
-				    .eacces_every = faults[HV_FAULT_STORE_EACCES],
-				    .delay_usec = faults[HV_FAULT_STORE_DELAY] };
+	struct timeval every = {.tv_sec = ms / 1000, .tv_usec = (ms % 1000) * 1000};
+	struct xsd_faults store = {.eagain_every = faults[HV_FAULT_STORE_EAGAIN],
+				   .eacces_every = faults[HV_FAULT_STORE_EACCES],
+				   .delay_usec = faults[HV_FAULT_STORE_DELAY]};
 
 	WRITE_ONCE(machine->page->copy_every, faults[HV_FAULT_COPY]);
 	WRITE_ONCE(machine->page->event_lost_every, faults[HV_FAULT_EVENT_LOST]);
-	__atomic_store_n(&machine->page->faults, faults[HV_FAULT_COPY] || faults[HV_FAULT_EVENT_LOST],
-			 __ATOMIC_RELEASE);
+	__atomic_store_n(&machine->page->faults,
+			 faults[HV_FAULT_COPY] || faults[HV_FAULT_EVENT_LOST], __ATOMIC_RELEASE);
 	if (ms)
 		event_add(machine->spurious_timer, &every);
 	else

@@ -40,6 +40,13 @@ struct grant_use {
 	uint32_t frame;
 };
 
+/* A pin that could not be taken back at once, as somebody had its word locked for too long. */
+struct late_unpin {
+	struct grant_use use;
+	bool readonly;
+	struct late_unpin *next;
+};
+
 struct map_group {
 	uint32_t id;
 	bool readonly;
@@ -73,7 +80,8 @@ struct conn {
 	struct share_group *shares;
 	/* evtchn */
 	uint32_t restricted; /* to this domid; DOMID_INVALID: not */
-	/* control: a domain that lives as long as this connection, one waited for */
+	/* control: a domain that lives as long as this connection (if there is no pid), one waited
+	 * for */
 	struct domain *lifetime;
 	struct domain *waiting;
 	struct conn *prev, *next;
@@ -90,12 +98,12 @@ enum port_state { PORT_UNBOUND, PORT_INTERDOMAIN, PORT_VIRQ };
 struct port {
 	enum port_state state;
 	uint32_t number;
-	struct conn *owner;	/* NULL: kept by notify references only */
-	unsigned notify_refs;	/* unmap notifications that will use it */
+	struct conn *owner;   /* NULL: kept by notify references only */
+	unsigned notify_refs; /* unmap notifications that will use it */
 	struct channel *channel;
-	unsigned side;		/* which of channel->fd wakes us */
-	domid_t remote_domid;	/* unbound: who may bind */
-	struct port *peer;	/* interdomain */
+	unsigned side;	      /* which of channel->fd wakes us */
+	domid_t remote_domid; /* unbound: who may bind */
+	struct port *peer;    /* interdomain */
 	struct domain *domain;
 	unsigned virq;
 };
@@ -111,6 +119,7 @@ struct domain {
 	domid_t domid;
 	char name[HV_NAME_BYTES];
 	unsigned refs;
+	unsigned nr_conns;
 	bool dead;
 	pid_t pid; /* main process, 0: none known */
 	int pidfd;
@@ -147,7 +156,8 @@ struct xenemu_machine {
 	struct hv_machine_page *page;
 	uint32_t faults[HV_NR_FAULTS];
 	uint32_t map_count; /* for HV_FAULT_MAP */
-	struct event *quarantine_timer, *spurious_timer;
+	struct late_unpin *late;
+	struct event *retry_timer, *spurious_timer;
 	struct xsd *xsd;
 };
 
@@ -192,6 +202,8 @@ hv_handler op_gntshr_share, op_gntshr_unshare, op_unmap_notify;
 
 /** grants_end() - end all groups of @conn and what its journal says it was in the middle of. */
 void grants_end(struct conn *conn);
+/** late_unpins_retry() - true if some are left; @last: give up on what is. */
+bool late_unpins_retry(struct xenemu_machine *machine, bool last);
 /** quarantine_retry() - free the pages peers have let go of meanwhile; true if some are left. */
 bool quarantine_retry(struct domain *domain);
 void grants_count(const struct conn *conn, struct hv_stats *stats);
@@ -220,7 +232,7 @@ unsigned ports_count(const struct domain *domain);
 /* ---- machine.c ---- */
 
 hv_handler op_stats, op_fault;
-/** machine_quarantine() - look at quarantined pages again soon. */
-void machine_quarantine(struct xenemu_machine *machine);
+/** machine_retry_soon() - look at quarantined pages and late unpins again. */
+void machine_retry_soon(struct xenemu_machine *machine);
 
 #endif

@@ -11,13 +11,13 @@
  *
  *  - Only grant table version 1: no sub-page or transitive grants, no transfer. The table has its
  *    full size from the start (Xen grows it on demand).
- *  - xengnttab_grant_copy(): a segment's virt pointer that is not mapped is a SIGSEGV of the caller,
- *    not EFAULT. DOMID_IO, DOMID_XEN and DOMID_COW are GNTST_bad_domain.
+ *  - xengnttab_grant_copy(): a segment's virt pointer that is not mapped is a SIGSEGV of the
+ * caller, not EFAULT. DOMID_IO, DOMID_XEN and DOMID_COW are GNTST_bad_domain.
  *  - A domain that may use one grant of another gets that domain's whole memory mapped: what it may
  *    touch is checked by the library in its process, so a *backend* is trusted as Xen is. A guest
  *    gets its own memory only. A read-only mapping is read-only by the library's mmap().
- *  - xengnttab_set_max_grants() is honoured (current Linux ignores it); the limit is of mapped pages
- *    per handle, 65536 unless set.
+ *  - xengnttab_set_max_grants() is honoured (current Linux ignores it); the limit is of mapped
+ * pages per handle, 65536 unless set.
  *  - xengntshr: as many pages as the domain has frames or references, not gntalloc's limit of 1024.
  *  - Ports are limited to 4095 a domain (the two-level ABI). There is no ring of pending ports, so
  *    there is no EFBIG overflow; the order in which xenevtchn_pending() returns ports is epoll's.
@@ -58,7 +58,8 @@ struct xenemu_machine;
  */
 int xenemu_enter(const char *rundir, domid_t domid);
 
-/** xenemu_rundir() - the directory in effect: xenemu_enter()'s, the environment's or the default. */
+/** xenemu_rundir() - the directory in effect: xenemu_enter()'s, the environment's or the default.
+ */
 const char *xenemu_rundir(void);
 
 /* ---- a machine inside this process (the daemon, or a thread of a unit test) ---- */
@@ -70,10 +71,10 @@ struct xenemu_options {
 	unsigned nr_ports;	  /* event channels a domain: 4095 */
 };
 
-#define XENEMU_OPTIONS_DEFAULT                                                                     \
-	(struct xenemu_options)                                                                    \
-	{                                                                                          \
-		.first_domid = 1, .nr_grant_frames = 64, .nr_frames = 16384, .nr_ports = 4095      \
+#define XENEMU_OPTIONS_DEFAULT                                                                \
+	(struct xenemu_options)                                                               \
+	{                                                                                     \
+		.first_domid = 1, .nr_grant_frames = 64, .nr_frames = 16384, .nr_ports = 4095 \
 	}
 
 /**
@@ -106,7 +107,8 @@ void xenemu_control_close(struct xenemu_control *control);
 
 /**
  * xenemu_domain_create() - make a domain
- * @lifetime: it lives as long as this process and this connection, whichever ends first
+ * @lifetime: it lives as long as this process: and its death is that of this process. Where the
+ *	machine cannot see our process (xenemu_domain_next() tells no pid), this connection decides.
  *
  * Return: 0; -EEXIST: the name is taken; -EINVAL: not a name; -ENOSPC.
  */

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * xenemu_create.c: xenemu create: what libxl_create.c does of a domain that has no devices yet, and
- * then this process becomes the domain's command.
- *
- * The connection that made the domain stays open across exec: the domain lives as long as this
- * process and that connection.
+ * then this process becomes the domain's command, whose end is the domain's.
  */
 #include "grant/xenemu_cmd.h"
 
@@ -48,13 +45,19 @@ static const struct {
 	bool writable;
 	bool driver_domain_only;
 } directories[] = {
-	{ "cpu", false, false },	 { "memory", false, false },
-	{ "device", false, false },	 { "control", false, false },
-	{ "control/shutdown", true, false }, { "data", true, false },
-	{ "drivers", true, false },	 { "feature", true, false },
-	{ "attr", true, false },	 { "error", true, false },
-	{ "libxl", true, true },	 { "device-model", true, true },
-	{ "backend", true, true },
+	{"cpu", false, false},
+	{"memory", false, false},
+	{"device", false, false},
+	{"control", false, false},
+	{"control/shutdown", true, false},
+	{"data", true, false},
+	{"drivers", true, false},
+	{"feature", true, false},
+	{"attr", true, false},
+	{"error", true, false},
+	{"libxl", true, true},
+	{"device-model", true, true},
+	{"backend", true, true},
 };
 
 static int make_directory(struct xs_handle *xs, xs_transaction_t t, const char *path,
@@ -67,10 +70,10 @@ static int make_directory(struct xs_handle *xs, xs_transaction_t t, const char *
 
 static int make_directories(struct xs_handle *xs, xs_transaction_t t, const struct new_domain *dom)
 {
-	struct xs_permissions readable[] = { { .id = 0, .perms = XS_PERM_NONE },
-					     { .id = dom->domid, .perms = XS_PERM_READ } };
-	struct xs_permissions writable[] = { { .id = dom->domid, .perms = XS_PERM_NONE } };
-	struct xs_permissions private[] = { { .id = 0, .perms = XS_PERM_NONE } };
+	struct xs_permissions readable[] = {{.id = 0, .perms = XS_PERM_NONE},
+					    {.id = dom->domid, .perms = XS_PERM_READ}};
+	struct xs_permissions writable[] = {{.id = dom->domid, .perms = XS_PERM_NONE}};
+	struct xs_permissions private[] = {{.id = 0, .perms = XS_PERM_NONE}};
 	char path[XENBUS_PATH_BYTES];
 	int err;
 
@@ -143,10 +146,22 @@ static int explain(const char *name, int err)
 		return cmd_fail("there is a domain %s already: choose another name, or destroy it",
 				name);
 	if (err == -EINVAL)
-		return cmd_usage("create: %s is no name: at most 63 letters, digits, -, _, . and +, "
-				 "the first not a digit",
-				 name);
+		return cmd_usage(
+			"create: %s is no name: at most 63 letters, digits, -, _, . and +, "
+			"the first not a digit",
+			name);
 	return cmd_fail("domain %s: %s", name, strerror(-err));
+}
+
+/* Across exec, if it is what keeps the domain alive. */
+static int keep_connection(struct xenemu_control *control, domid_t domid)
+{
+	struct xenemu_domain_info info;
+	int err = xenemu_domain_next(control, domid, &info);
+
+	if (!err && !info.pid && fcntl(xenemu_control_fd(control), F_SETFD, 0))
+		err = -errno;
+	return err;
 }
 
 static int make(const struct cmd_args *args, struct xenemu_control *control, struct new_domain *dom)
@@ -157,13 +172,13 @@ static int make(const struct cmd_args *args, struct xenemu_control *control, str
 	if (err)
 		return explain(dom->name, err);
 	err = cmd_environment(args->rundir, 0);
-	if (!err)
-		err = build_domain(dom);
-	/* Before the command runs, and after there is something to clean up. */
+	/* Before there is anything to clean up, so that nothing is left if we fail half-way. */
 	if (!err)
 		err = reaper_fork(args->rundir, dom->domid, fd);
-	if (!err && fcntl(fd, F_SETFD, 0))
-		err = -errno;
+	if (!err)
+		err = build_domain(dom);
+	if (!err)
+		err = keep_connection(control, dom->domid);
 	if (!err)
 		err = cmd_environment(args->rundir, dom->domid);
 	if (err)
@@ -195,7 +210,6 @@ int cmd_create(int argc, char **argv)
 	status = make(&args, control, &dom);
 	if (!status)
 		status = cmd_exec(args.argv + 1);
-	/* The domain ends with this connection. */
 	xenemu_control_close(control);
 	return status;
 }

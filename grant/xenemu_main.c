@@ -24,23 +24,23 @@ static const struct {
 	const char *usage;
 	const char *summary;
 } commands[] = {
-	{ "start", cmd_start,
-	  "[--daemon] [--domid-base N] [--grant-frames N] [--frames N] [--ports N]",
-	  "run the machine (in the foreground unless told otherwise)" },
-	{ "dom0", cmd_dom0, "-- COMMAND...", "run a command in domain 0" },
-	{ "create", cmd_create, "[--driver-domain] NAME -- COMMAND...",
-	  "make a domain that lives as long as the command" },
-	{ "list", cmd_list, "[--json]", "list domains" },
-	{ "domid", cmd_domid, "NAME", "print a domain's number" },
-	{ "destroy", cmd_destroy, "DOMAIN", "end a domain at once" },
-	{ "network-attach", cmd_network_attach, "DOMAIN [KEY=VALUE[,KEY=VALUE...]]...",
-	  "give a domain a network interface" },
-	{ "network-list", cmd_network_list, "[--json] [DOMAIN...]",
-	  "list a domain's network interfaces" },
-	{ "network-detach", cmd_network_detach, "[--force] DOMAIN HANDLE|MAC",
-	  "take a network interface away" },
-	{ "stats", cmd_stats, "[--json]", "print what is in use: what a leak test compares" },
-	{ "fault", cmd_fault, "[NAME VALUE]", "inject a fault, or list those there are" },
+	{"start", cmd_start,
+	 "[--daemon] [--domid-base N] [--grant-frames N] [--frames N] [--ports N]",
+	 "run the machine (in the foreground unless told otherwise)"},
+	{"dom0", cmd_dom0, "-- COMMAND...", "run a command in domain 0"},
+	{"create", cmd_create, "[--driver-domain] NAME -- COMMAND...",
+	 "make a domain that lives as long as the command"},
+	{"list", cmd_list, "[--json]", "list domains"},
+	{"domid", cmd_domid, "NAME", "print a domain's number"},
+	{"destroy", cmd_destroy, "DOMAIN", "end a domain at once"},
+	{"network-attach", cmd_network_attach, "DOMAIN [KEY=VALUE[,KEY=VALUE...]]...",
+	 "give a domain a network interface"},
+	{"network-list", cmd_network_list, "[--json] [DOMAIN...]",
+	 "list a domain's network interfaces"},
+	{"network-detach", cmd_network_detach, "[--force] DOMAIN HANDLE|MAC",
+	 "take a network interface away"},
+	{"stats", cmd_stats, "[--json]", "print what is in use: what a leak test compares"},
+	{"fault", cmd_fault, "[NAME VALUE]", "inject a fault, or list those there are"},
 };
 
 int cmd_fail(const char *fmt, ...)
@@ -110,7 +110,8 @@ static int set_rundir(struct cmd_args *args, const char *rundir)
 		len = snprintf(args->rundir, sizeof(args->rundir), "%s", rundir);
 	else if (!getcwd(cwd, sizeof(cwd)))
 		return cmd_fail("cannot tell the current directory: %s; give --rundir an absolute "
-				"path", strerror(errno));
+				"path",
+				strerror(errno));
 	else
 		len = snprintf(args->rundir, sizeof(args->rundir), "%s/%s", cwd, rundir);
 	if (len < (int)sizeof(args->rundir))
@@ -120,22 +121,31 @@ static int set_rundir(struct cmd_args *args, const char *rundir)
 			 rundir, sizeof(args->rundir) - 1);
 }
 
-enum { OPT_RUNDIR = 256, OPT_JSON, OPT_DAEMON, OPT_DRIVER, OPT_BASE, OPT_TABLE, OPT_FRAMES,
-       OPT_PORTS, OPT_HELP };
+enum {
+	OPT_RUNDIR = 256,
+	OPT_JSON,
+	OPT_DAEMON,
+	OPT_DRIVER,
+	OPT_BASE,
+	OPT_TABLE,
+	OPT_FRAMES,
+	OPT_PORTS,
+	OPT_HELP
+};
 
 static const struct {
 	struct option option;
 	unsigned takes;
 } known[] = {
-	{ { "rundir", required_argument, NULL, OPT_RUNDIR }, ~0U },
-	{ { "help", no_argument, NULL, OPT_HELP }, ~0U },
-	{ { "json", no_argument, NULL, OPT_JSON }, CMD_TAKES_JSON },
-	{ { "daemon", no_argument, NULL, OPT_DAEMON }, CMD_TAKES_START },
-	{ { "domid-base", required_argument, NULL, OPT_BASE }, CMD_TAKES_START },
-	{ { "grant-frames", required_argument, NULL, OPT_TABLE }, CMD_TAKES_START },
-	{ { "frames", required_argument, NULL, OPT_FRAMES }, CMD_TAKES_START },
-	{ { "ports", required_argument, NULL, OPT_PORTS }, CMD_TAKES_START },
-	{ { "driver-domain", no_argument, NULL, OPT_DRIVER }, CMD_TAKES_CREATE },
+	{{"rundir", required_argument, NULL, OPT_RUNDIR}, ~0U},
+	{{"help", no_argument, NULL, OPT_HELP}, ~0U},
+	{{"json", no_argument, NULL, OPT_JSON}, CMD_TAKES_JSON},
+	{{"daemon", no_argument, NULL, OPT_DAEMON}, CMD_TAKES_START},
+	{{"domid-base", required_argument, NULL, OPT_BASE}, CMD_TAKES_START},
+	{{"grant-frames", required_argument, NULL, OPT_TABLE}, CMD_TAKES_START},
+	{{"frames", required_argument, NULL, OPT_FRAMES}, CMD_TAKES_START},
+	{{"ports", required_argument, NULL, OPT_PORTS}, CMD_TAKES_START},
+	{{"driver-domain", no_argument, NULL, OPT_DRIVER}, CMD_TAKES_CREATE},
 };
 
 static bool apply_option(int opt, const char *value, struct cmd_args *args)
@@ -169,7 +179,7 @@ static bool apply_option(int opt, const char *value, struct cmd_args *args)
 
 bool cmd_parse(int argc, char **argv, unsigned takes, struct cmd_args *args, int *status)
 {
-	struct option options[ARRAY_SIZE(known) + 1] = { { NULL, 0, NULL, 0 } };
+	struct option options[ARRAY_SIZE(known) + 1] = {{NULL, 0, NULL, 0}};
 	const char *rundir = xenemu_rundir();
 	unsigned nr = 0;
 	int opt;

@@ -18,8 +18,8 @@ static bool begin(int argc, char **argv, unsigned takes, int min, int max, struc
 		return false;
 	if (args->argc < min || args->argc > max) {
 		*status = cmd_usage("%s: %s", argv[0],
-				    args->argc < min ? "an argument is missing" :
-						       "too many arguments");
+				    args->argc < min ? "an argument is missing"
+						     : "too many arguments");
 		return false;
 	}
 	*status = cmd_connect(args->rundir, control);
@@ -56,8 +56,7 @@ int cmd_list(int argc, char **argv)
 	}
 	if (!args.json)
 		printf("%-40s %5s %8s %s\n", "Name", "ID", "PID", "State");
-	while (from < DOMID_FIRST_RESERVED &&
-	       !xenemu_domain_next(control, (domid_t)from, &info)) {
+	while (from < DOMID_FIRST_RESERVED && !xenemu_domain_next(control, (domid_t)from, &info)) {
 		if (args.json)
 			json_array_append_new(array, domain_json(&info));
 		else
@@ -153,8 +152,7 @@ int cmd_fault(int argc, char **argv)
 	if (!args.argc) {
 		for (unsigned i = 0; xenemu_fault_name(i); i++)
 			puts(xenemu_fault_name(i));
-	} else if (args.argc == 1 ||
-		   xenbus_parse_u32(args.argv[1], 0, UINT32_MAX, &value)) {
+	} else if (args.argc == 1 || xenbus_parse_u32(args.argv[1], 0, UINT32_MAX, &value)) {
 		status = cmd_usage("fault: NAME and a number: every so many, 0 for never");
 	} else {
 		err = xenemu_set_fault(control, args.argv[0], value);

@@ -30,11 +30,12 @@ static int explain_start(const char *rundir, int err)
 		return cmd_fail("no permission to use %s: choose a --rundir of your own", rundir);
 	if (err == -ENOENT)
 		return cmd_fail("the directory that should hold %s does not exist: make it, or "
-				"choose another --rundir", rundir);
+				"choose another --rundir",
+				rundir);
 	return cmd_fail("the machine in %s does not start: %s", rundir, strerror(-err));
 }
 
-/* In the child after fork(): leave the terminal, keep stderr for the log only if it is a file. */
+/* In the child after fork(): leave the terminal, the log goes to a file. */
 static void detach(void)
 {
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -69,6 +70,10 @@ static int run_machine(const struct cmd_args *args, int ready_fd)
 	event_add(term, NULL);
 	event_add(intr, NULL);
 	if (ready_fd >= 0) {
+		char path[CMD_RUNDIR_BYTES + 16];
+
+		snprintf(path, sizeof(path), "%s/xenemu.log", args->rundir);
+		log_open("xenemu", path);
 		detach();
 		close(ready_fd); /* the parent sees the end of file, and no error before it */
 	}
@@ -124,7 +129,7 @@ int cmd_start(int argc, char **argv)
 /* Where the drop-in libraries are: beside this program if it was not installed. */
 static void library_dir(char *dir, size_t size)
 {
-	static const char *const built[] = { ".libs", "." };
+	static const char *const built[] = {".libs", "."};
 	char exe[PATH_MAX], path[PATH_MAX + 64];
 	ssize_t len = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
 	char *slash;

@@ -16,6 +16,7 @@ netback_libnetback_la_SOURCES = \
 	netback/tx.c netback/txpkt.c netback/txpkt.h \
 	netback/xtl.c netback/xtl.h
 netback_libnetback_la_CFLAGS = $(AM_CFLAGS) $(XENGNTTAB_CFLAGS) $(XENEVTCHN_CFLAGS) $(XENTOOLLOG_CFLAGS)
+
 # The control part, as a library so that tests link it, and the programs.
 noinst_LTLIBRARIES += netback/libnetctl.la
 netback_libnetctl_la_SOURCES = \

@@ -13,3 +13,11 @@ EXTRA_DIST += $(functional_tests) test/func/harness.sh
 AM_TESTS_ENVIRONMENT = \
 	top_srcdir='$(abs_top_srcdir)'; top_builddir='$(abs_top_builddir)'; \
 	export top_srcdir top_builddir;
+
+# Others' programs, and good and bad clients, on the embedded xenstored alone.
+check_PROGRAMS += test/func/xenstore-load
+test_func_xenstore_load_SOURCES = test/func/xenstore-load.c
+test_func_xenstore_load_CFLAGS = $(AM_CFLAGS) $(XENSTORE_CFLAGS)
+test_func_xenstore_load_LDADD = xenstore/libxenbus.la
+TESTS += test/func/xenstore-clients
+EXTRA_DIST += test/func/xenstore-clients
