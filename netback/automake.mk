@@ -32,13 +32,13 @@ netback_libnetctl_la_SOURCES = \
 	netback/vifs.c netback/vifs.h
 netback_libnetctl_la_CFLAGS = $(AM_CFLAGS) $(XENSTORE_CFLAGS) $(XENGNTTAB_CFLAGS) \
 	$(XENEVTCHN_CFLAGS) $(EVENT_CFLAGS) $(JANSSON_CFLAGS)
-netback_libnetctl_la_LIBADD = xenstore/libxenbus.la common/libcommon.la $(XENSTORE_LIBS) \
-	$(XENGNTTAB_LIBS) $(XENEVTCHN_LIBS) $(EVENT_LIBS) $(JANSSON_LIBS)
+netback_libnetctl_la_LIBADD = xenstore/libxenbus.la $(XENSTORE_LIBS) $(EVENT_LIBS) $(JANSSON_LIBS)
 
 sbin_PROGRAMS += netback/netbackd
 netback_netbackd_SOURCES = netback/main.c
 netback_netbackd_CFLAGS = $(netback_libnetctl_la_CFLAGS)
-netback_netbackd_LDADD = netback/libnetctl.la netback/libnetback.la common/libcommon.la $(XENGNTTAB_LIBS) $(XENEVTCHN_LIBS) $(XENTOOLLOG_LIBS)
+netback_netbackd_LDADD = netback/libnetctl.la netback/libnetback.la common/libcommon.la \
+	$(XENGNTTAB_LIBS) $(XENEVTCHN_LIBS) $(XENTOOLLOG_LIBS)
 
 sbin_PROGRAMS += netback/netbackctl
 netback_netbackctl_SOURCES = netback/netbackctl.c

@@ -270,6 +270,9 @@ static int begin(struct xenvif *vif, enum xenbus_state stored, uint64_t *next_ge
 	vif->keys_retried = false;
 	refresh_toolstack(vif);
 	refresh_front(vif, true);
+	/* Left over from a guest that was destroyed while nobody served it. */
+	if (vif->view.front == XenbusStateUnknown && vif->front_moved)
+		vif->view.domain_gone = backend_domain_gone(vif);
 	vif->published = stored;
 	vif->view.own = vif->view.online ? XenbusStateInitialising : stored;
 	log_info("%s: found, frontend %s", vif->name, vif->frontend);

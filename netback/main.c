@@ -26,6 +26,10 @@
 
 #define EXIT_USAGE 2
 
+/* Leaving talks to xenstored and the workers. Whoever asked for it does not wait longer than this
+ * for a xenstored that hangs: the alarm ends the process. */
+#define LEAVE_LIMIT_SEC 30
+
 /* The kernel's own backend driver: present if it is loaded and has claimed backend/vif. */
 #define KERNEL_NETBACK "/sys/bus/xen-backend/drivers/vif"
 
@@ -262,6 +266,7 @@ int main(int argc, char *argv[])
 	ret = start(&life);
 	if (!ret) {
 		ret = control_run(&life.control);
+		alarm(LEAVE_LIMIT_SEC);
 		control_leave(&life.control);
 	}
 	stop(&life);

@@ -2,6 +2,7 @@
 # Bash scripts on a whole machine of their own (harness.sh); skipped where there can be none.
 functional_tests = \
 	test/func/bad-input \
+	test/func/daemon \
 	test/func/demo \
 	test/func/hotplug \
 	test/func/life-cycle \

@@ -1,4 +1,28 @@
 # SPDX-License-Identifier: MIT
+# The control part's pure pieces.
+check_PROGRAMS += test/unit/netback/test-netback
+TESTS += test/unit/netback/test-netback
+test_unit_netback_test_netback_SOURCES = \
+	test/unit/netback/main.c test/unit/netback/suites.h \
+	test/unit/netback/test-conf.c \
+	test/unit/netback/test-ctl.c \
+	test/unit/netback/test-frontend.c \
+	test/unit/netback/test-state.c \
+	test/unit/netback/test-vifs.c
+test_unit_netback_test_netback_CFLAGS = $(netback_libnetctl_la_CFLAGS) $(CHECK_CFLAGS)
+test_unit_netback_test_netback_LDADD = netback/libnetctl.la netback/libnetback.la \
+	common/libcommon.la $(XENGNTTAB_LIBS) $(XENEVTCHN_LIBS) $(XENTOOLLOG_LIBS) $(CHECK_LIBS)
+
+# The control part against the embedded xenstored, with a data path that moves nothing.
+check_PROGRAMS += test/unit/netback/test-backend
+TESTS += test/unit/netback/test-backend
+test_unit_netback_test_backend_SOURCES = \
+	test/unit/netback/fake_datapath.c test/unit/netback/fake_datapath.h \
+	test/unit/netback/test-backend.c
+test_unit_netback_test_backend_CFLAGS = $(netback_libnetctl_la_CFLAGS) $(CHECK_CFLAGS)
+test_unit_netback_test_backend_LDADD = netback/libnetctl.la xenstore/libxsd.la \
+	common/libcommon.la $(CHECK_LIBS)
+
 # The data path. It brings its own Xen libraries (fake_xen.c), hence a program of its own.
 check_PROGRAMS += test/unit/netback/test-netbk
 TESTS += test/unit/netback/test-netbk
