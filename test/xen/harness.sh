@@ -60,19 +60,19 @@ figure()
 # Entries of all domains' grant tables that somebody maps or copies: Xen prints them to its console.
 grants_in_use()
 {
-	xl dmesg -c >/dev/null
 	xl debug-keys g
-	xl dmesg | grep -c '^(XEN) .*\[0x[0-9a-f]*\]'
+	xl dmesg | awk '/gnttab_usage_print_all \[/ {n = 0} /\[0x[0-9a-f]*\]/ {n++} END {print n + 0}'
 }
 
 # One line a thing that a leak would make grow: "NAME NUMBER".
 footprint()
 {
-	local store
+	local store domains
 
 	store=$(xenstore-ls -f /)
-	echo "domains $(xl list | sed 1d | wc -l)"
-	echo "zombies $(xl list | sed 1d | grep -c '^(null)')"
+	domains=$(xl list | sed 1d)
+	echo "domains $(wc -l <<<"$domains")"
+	echo "zombies $(grep -c '^(null)' <<<"$domains")"
 	echo "interfaces $(find /sys/class/net -mindepth 1 | wc -l)"
 	echo "store-nodes-of-vifs $(grep -c '/vif' <<<"$store")"
 	echo "store-error-nodes $(grep -c '^/local/domain/[0-9]*/error/' <<<"$store")"

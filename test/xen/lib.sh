@@ -96,7 +96,7 @@ vif_count()
 # ---- guests ----
 
 # guest_config NAME IP/LEN|"" VIFS [LINE...]: VIFS as in xl.cfg, without the brackets; further lines
-# for the configuration.
+# for the configuration. GUEST_MEMORY, GUEST_IMAGE and GUEST_EXTRA (for the command line) if set.
 guest_config()
 {
 	local name=$1 ip=$2 vifs=$3
@@ -105,10 +105,10 @@ guest_config()
 	cat <<-END
 	name = "$name"
 	type = "pv"
-	memory = 192
+	memory = ${GUEST_MEMORY:-192}
 	kernel = "$KERNEL"
-	ramdisk = "/run/guest.cpio"
-	extra = "console=hvc0 quiet panic=-1 mitigations=off net.ifnames=0${ip:+ ip4=$ip}"
+	ramdisk = "/run/${GUEST_IMAGE:-guest}.cpio"
+	extra = "console=hvc0 quiet panic=-1 mitigations=off net.ifnames=0 ${ip:+ip4=$ip} ${GUEST_EXTRA:-}"
 	vif = [ $vifs ]
 	on_poweroff = "destroy"
 	on_crash = "destroy"
@@ -155,7 +155,7 @@ guest_destroy()
 # returns its status, or 124.
 guest_run()
 {
-	local name=$1 command=$2 log=$CONSOLES/guest-$1.log number tty
+	local name=$1 command=${2//[$'\n\t']/ } log=$CONSOLES/guest-$1.log number tty
 	number=$(now_msec)
 	tty=$(xenstore-read "/local/domain/$(guest_domid "$name")/console/tty") || return 1
 

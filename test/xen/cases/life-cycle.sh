@@ -6,16 +6,17 @@
 
 G2=10.77.0.3
 
-# quickly SECONDS COMMAND...: and no slower: the limits of libxl are 10 s each.
-quickly()
+# in_time XL_COMMAND...: libxl never had to wait out one of its limits. (How long the command takes
+# says little: most of it is the hotplug script's programs on an emulated CPU.)
+in_time()
 {
-	local limit=$1 start
-	shift
+	local start
 
 	start=$(now_msec)
-	"$@"
+	"$@" 2>/run/xl.err || { cat /run/xl.err && fail "$*"; }
 	echo "took $(($(now_msec) - start)) ms: $*"
-	[ $(($(now_msec) - start)) -lt $((limit * 1000)) ] || fail "took more than $limit s: $*"
+	cat /run/xl.err
+	not grep -E 'timed out|timeout|error' /run/xl.err
 }
 
 guest_has_two_vifs()
@@ -38,29 +39,33 @@ two_guests_talk_over_the_bridge()
 	guest_run g1 'iperf3 -c 10.77.0.3 -t 2 >/tmp/iperf && grep receiver /tmp/iperf' 60
 }
 
-# By turns at once and after traffic, so that it meets every state.
+# Xen's own script takes seconds on an emulated CPU; the one of this tree does the same with a tenth
+# of the processes, so most rounds use that. Some rounds see traffic first, so that the removal meets
+# more than one state of the guest.
 attached_and_detached()
 {
-	local i
+	local i spec
 
 	for i in $(seq "$1"); do
-		xl network-attach g1 bridge=$BRIDGE || fail "attach $i"
+		spec=bridge=$BRIDGE
+		[ $((i % 10)) = 1 ] || spec+=,script=$XEN_HERE/../../scripts/vif-bridge
+		xl network-attach g1 "$spec" || fail "attach $i"
 		vif_connected g1 1 || fail "attach $i is not connected"
 		if [ $((i % 4)) = 0 ]; then
 			guest_run g1 'ip link set eth1 up; ip addr add 10.77.1.2/24 dev eth1;
 				ping -c 1 -W 1 10.77.1.1 >/dev/null; true'
 		fi
-		quickly 5 xl network-detach g1 1
+		in_time xl network-detach g1 1
 		not has_vif "$(vif_name g1 1)"
-		not guest_run g1 'ls /sys/class/net/eth1'
 	done
+	not guest_run g1 'ls /sys/class/net/eth1'
 }
 
 # The frontend's driver is not loaded in time: libxl may not have to wait out its ten seconds.
 detached_before_it_connects()
 {
 	xl network-attach g1 bridge=$BRIDGE
-	quickly 6 xl network-detach g1 1
+	in_time xl network-detach g1 1
 	not has_vif "$(vif_name g1 1)"
 }
 
@@ -155,7 +160,7 @@ destroyed_under_load()
 	iperf3 -c "$2" -t 30 >/dev/null 2>&1 &
 	iperf3 -c "$2" -p 5202 -R -t 30 >/dev/null 2>&1 &
 	sleep 1.5
-	quickly 10 xl destroy "$1"
+	in_time xl destroy "$1"
 	wait_for 10 guest_gone "$1"
 	not has_vif "$vif"
 	leaves_something
