@@ -101,7 +101,8 @@ netfront_is_reloaded()
 	local vif
 
 	vif=$(vif_name g1 0)
-	guest_run g1 'rmmod xen_netfront'
+	# A driver is in use while it is bound to a device.
+	guest_run g1 'echo vif-0 >/sys/bus/xen/drivers/vif/unbind; rmmod xen_netfront'
 	has_vif "$vif"
 	wait_for 5 vif_is "$(guest_domid g1)" 0 6
 	guest_run g1 'insmod /modules/*-xen-netfront.ko; sleep 1;
