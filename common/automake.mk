@@ -7,4 +7,6 @@ common_libcommon_la_SOURCES = \
 	common/log.c common/log.h \
 	common/placement.c common/placement.h \
 	common/worker.c common/worker.h \
-	common/xen_barrier.h
+	common/xen_barrier.h \
+	common/xen_logger.c common/xen_logger.h
+common_libcommon_la_CFLAGS = $(AM_CFLAGS) $(XENTOOLLOG_CFLAGS)

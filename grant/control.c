@@ -83,6 +83,13 @@ int xenemu_domain_create(struct xenemu_control *control, const char *name, bool 
 	return err;
 }
 
+int xenemu_domain_unpause(struct xenemu_control *control, domid_t domid)
+{
+	struct hv_msg msg = {.u.domain = {.domid = domid}};
+
+	return call(control, &msg, HV_DOMAIN_UNPAUSE);
+}
+
 int xenemu_domain_destroy(struct xenemu_control *control, domid_t domid)
 {
 	struct hv_msg msg = {.u.domain = {.domid = domid}};
@@ -107,6 +114,7 @@ int xenemu_domain_next(struct xenemu_control *control, domid_t from,
 		return err;
 	info->domid = (domid_t)msg.u.domain.domid;
 	info->pid = msg.u.domain.pid;
+	info->building = msg.u.domain.building;
 	msg.u.domain.name[sizeof(msg.u.domain.name) - 1] = '\0';
 	strcpy(info->name, msg.u.domain.name);
 	return 0;
@@ -123,7 +131,7 @@ int xenemu_domain_find(struct xenemu_control *control, const char *name,
 	while (!xenemu_domain_next(control, (domid_t)from, info)) {
 		if (number)
 			return info->domid == domid ? 0 : -ESRCH;
-		if (!strcmp(info->name, name))
+		if (!strcmp(info->name, name) && !info->building)
 			return 0;
 		from = info->domid + 1U;
 	}

@@ -410,7 +410,7 @@ static void fill_info(struct hv_msg *msg, const struct domain *domain)
 {
 	memset(&msg->u, 0, sizeof(msg->u));
 	msg->u.domain.domid = domain->domid;
-	msg->u.domain.alive = !domain->dead;
+	msg->u.domain.building = domain->building;
 	msg->u.domain.pid = domain->pid;
 	strcpy(msg->u.domain.name, domain->name);
 	msg->nr = 0;
@@ -428,6 +428,7 @@ int op_domain_create(struct conn *conn, struct hv_msg *msg, struct reply_fds *fd
 	if (err)
 		return err;
 	if (msg->u.domain.lifetime) {
+		domain->building = true;
 		err = bind_lifetime(domain, conn);
 		if (err) {
 			domain_destroy(domain);
@@ -435,6 +436,19 @@ int op_domain_create(struct conn *conn, struct hv_msg *msg, struct reply_fds *fd
 		}
 	}
 	fill_info(msg, domain);
+	return 0;
+}
+
+int op_domain_unpause(struct conn *conn, struct hv_msg *msg, struct reply_fds *fds)
+{
+	struct domain *domain = NULL;
+
+	if (msg->u.domain.domid < DOMID_FIRST_RESERVED)
+		domain = domain_find(conn->machine, (domid_t)msg->u.domain.domid);
+	if (!domain)
+		return -ESRCH;
+	domain->building = false;
+	msg->nr = 0;
 	return 0;
 }
 

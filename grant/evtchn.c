@@ -1,19 +1,46 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * evtchn.c: the daemon's side of event channels: who is bound to whom. Notifications do not come
- * here: each end holds the eventfd that wakes the other. The daemon's thread.
+ * here: each end holds a pipe that wakes the other. The daemon's thread.
  *
- * A channel is born with both its eventfds when a port is allocated, and is handed from peer to
- * peer: when one end closes, the other becomes unbound with the channel still its own, and who
- * binds next gets the closed end's side. What was signalled in between is not lost but also not
- * seen twice: binding makes the local port pending anyway (evtchn_bind_interdomain() of Xen).
+ * A channel is born with both its pipes when a port is allocated, and is handed from peer to peer:
+ * when one end closes, the other becomes unbound with the channel still its own, and who binds next
+ * gets the closed end's side. Whoever gets an end of a pipe gets an open file of its own: what he
+ * does to its flags (O_NONBLOCK above all) makes neither the peer nor the daemon wait. What was
+ * signalled in between is not lost but also not seen twice: binding makes the local port pending
+ * anyway (evtchn_bind_interdomain() of Xen).
  */
 #include "grant/machine.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
-#include <sys/eventfd.h>
 #include <unistd.h>
+
+/* The pipe behind @fd as an open file of its own. For both ways: nobody sees an end of file. */
+static int open_anew(int fd)
+{
+	char path[32];
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	fd = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
+	return fd < 0 ? -errno : fd;
+}
+
+/* As small as can be: a signal is there or not, and one read(2) takes all there are. */
+static int pipe_new(void)
+{
+	int ends[2], fd;
+
+	if (pipe2(ends, O_CLOEXEC | O_NONBLOCK))
+		return -errno;
+	fcntl(ends[0], F_SETPIPE_SZ, HV_PAGE_BYTES);
+	fd = open_anew(ends[0]);
+	close(ends[0]);
+	close(ends[1]);
+	return fd;
+}
 
 static struct channel *channel_new(void)
 {
@@ -22,12 +49,14 @@ static struct channel *channel_new(void)
 	if (!channel)
 		return NULL;
 	channel->refs = 1;
-	channel->fd[0] = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	channel->fd[1] = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	channel->fd[0] = pipe_new();
+	channel->fd[1] = pipe_new();
 	if (channel->fd[0] >= 0 && channel->fd[1] >= 0)
 		return channel;
-	if (channel->fd[0] >= 0)
-		close(channel->fd[0]);
+	for (unsigned i = 0; i < 2; i++) {
+		if (channel->fd[i] >= 0)
+			close(channel->fd[i]);
+	}
 	free(channel);
 	return NULL;
 }
@@ -41,10 +70,10 @@ static void channel_put(struct channel *channel)
 	free(channel);
 }
 
-/* A full counter means that the port is pending already. */
+/* A full pipe means that the port is pending already. */
 static void signal_side(struct channel *channel, unsigned side)
 {
-	ssize_t ignored = write(channel->fd[side], &(uint64_t){1}, sizeof(uint64_t));
+	ssize_t ignored = write(channel->fd[side], "", 1);
 
 	(void)ignored;
 }
@@ -102,14 +131,13 @@ static void port_release(struct port *port)
 
 static int reply_port(struct port *port, struct hv_msg *msg, struct reply_fds *fds)
 {
-	fds->fd[0] = dup(port->channel->fd[port->side]);
-	if (fds->fd[0] < 0)
-		return -errno;
-	fds->nr = 1;
-	fds->fd[1] = dup(port->channel->fd[!port->side]);
-	if (fds->fd[1] < 0)
-		return -errno;
-	fds->nr = 2;
+	for (fds->nr = 0; fds->nr < 2; fds->nr++) {
+		unsigned side = fds->nr ? !port->side : port->side;
+
+		fds->fd[fds->nr] = open_anew(port->channel->fd[side]);
+		if (fds->fd[fds->nr] < 0)
+			return fds->fd[fds->nr];
+	}
 	msg->u.evtchn.port = port->number;
 	msg->nr = 0;
 	return 0;

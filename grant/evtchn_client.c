@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * evtchn_client.c: libxenevtchn. A handle's file descriptor is an epoll of one eventfd for each of
- * its ports; a notification is a write to the peer's eventfd, from process to process.
+ * evtchn_client.c: libxenevtchn. A handle's file descriptor is an epoll of one pipe for each of its
+ * ports; a notification is a byte written to the peer's pipe, from process to process.
  *
  * EPOLLONESHOT is the mask: a port that xenevtchn_pending() returned stays silent until
- * xenevtchn_unmask() arms it again, which fires at once if the eventfd was written meanwhile.
+ * xenevtchn_unmask() arms it again, which fires at once if the pipe was written to meanwhile.
  * Errors are those of Linux's evtchn device.
  */
 #include <errno.h>
@@ -19,7 +19,7 @@
 #include "grant/client.h"
 
 struct local_port {
-	int own, peer; /* eventfds: wakes us, wakes the peer; -1: not bound here */
+	int own, peer; /* pipes: wakes us, wakes the peer; -1: not bound here */
 };
 
 struct xenevtchn_handle {
@@ -238,14 +238,13 @@ static bool injected_loss(struct xenevtchn_handle *xce)
 
 int xenevtchn_notify(xenevtchn_handle *xce, evtchn_port_t port)
 {
-	const uint64_t one = 1;
 	struct local_port *local;
 
 	pthread_mutex_lock(&xce->lock);
 	local = port_find(xce, port);
 	if (local && !(unlikely(READ_ONCE(xce->client.page->faults)) && injected_loss(xce))) {
-		/* A full counter (EAGAIN) means that it is pending already. */
-		ssize_t ignored = write(local->peer, &one, sizeof(one));
+		/* A full pipe (EAGAIN) means that it is pending already. */
+		ssize_t ignored = write(local->peer, "", 1);
 
 		(void)ignored;
 	}
@@ -263,14 +262,14 @@ static void arm(const struct xenevtchn_handle *xce, const struct local_port *loc
 /* Clear the pending state; the port stays masked. False: it was not pending after all. */
 static bool take_event(struct xenevtchn_handle *xce, uint32_t port)
 {
+	char signals[HV_PAGE_BYTES]; /* all there can be */
 	struct local_port *local;
-	uint64_t count;
 	bool taken = false;
 
 	pthread_mutex_lock(&xce->lock);
 	local = port_find(xce, port);
 	if (local) {
-		taken = read(local->own, &count, sizeof(count)) == sizeof(count);
+		taken = read(local->own, signals, sizeof(signals)) > 0;
 		if (!taken)
 			arm(xce, local, port);
 	}

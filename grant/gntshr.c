@@ -94,9 +94,7 @@ static int share_some(struct xengntdev_handle *h, struct hv_msg *msg, uint8_t *a
 
 	memset(msg, 0, HV_MSG_BYTES(0));
 	msg->op = HV_GNTSHR_SHARE;
-	msg->u.share.domid = domid;
 	msg->u.share.count = nr;
-	msg->u.share.writable = writable != 0;
 	err = client_call(&h->client, msg, NULL);
 	if (err)
 		return err;

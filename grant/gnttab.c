@@ -156,25 +156,34 @@ fail:
 	return NULL;
 }
 
-/* Also takes a dead domain out: its number may belong to another by now. */
-static struct foreign *foreign_lookup(struct xengntdev_handle *h, domid_t domid)
+/* Take the dead domains out: their numbers may belong to others by now. */
+static void foreign_sweep(struct xengntdev_handle *h, unsigned bucket)
 {
-	struct foreign **link = &h->buckets[domid % FOREIGN_BUCKETS], *foreign;
+	struct foreign **link = &h->buckets[bucket], *foreign;
 
 	while ((foreign = *link)) {
-		if (READ_ONCE(foreign->header->dead)) {
-			*link = foreign->next;
-			if (h->last == foreign)
-				h->last = NULL;
-			foreign->next = h->buried;
-			h->buried = foreign;
+		if (!READ_ONCE(foreign->header->dead)) {
+			link = &foreign->next;
 			continue;
 		}
-		if (foreign->domid == domid)
-			return foreign;
-		link = &foreign->next;
+		*link = foreign->next;
+		if (h->last == foreign)
+			h->last = NULL;
+		foreign->next = h->buried;
+		h->buried = foreign;
 	}
-	return NULL;
+}
+
+static struct foreign *foreign_lookup(struct xengntdev_handle *h, domid_t domid)
+{
+	unsigned bucket = domid % FOREIGN_BUCKETS;
+	struct foreign *foreign;
+
+	foreign_sweep(h, bucket);
+	foreign = h->buckets[bucket];
+	while (foreign && foreign->domid != domid)
+		foreign = foreign->next;
+	return foreign;
 }
 
 int16_t foreign_attach(struct xengntdev_handle *h, uint32_t domid, uint32_t ref,
@@ -192,6 +201,9 @@ int16_t foreign_attach(struct xengntdev_handle *h, uint32_t domid, uint32_t ref,
 	h->last = NULL;
 	foreign = foreign_lookup(h, (domid_t)domid);
 	if (!foreign) {
+		/* Whatever their numbers, so that memory of the dead does not pile up. */
+		for (unsigned i = 0; i < FOREIGN_BUCKETS; i++)
+			foreign_sweep(h, i);
 		memset(&msg, 0, HV_MSG_BYTES(0));
 		msg.op = HV_GNTTAB_ATTACH;
 		msg.u.attach.domid = domid;

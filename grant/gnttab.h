@@ -21,6 +21,7 @@ struct foreign {
 	struct grant_view view;
 	const struct hv_active_header *header;
 	domid_t domid;
+	bool stuck; /* a word of its table stayed locked for too long: none is waited for again */
 	void *memory;
 	int memory_fd;
 	struct foreign *next;

@@ -18,7 +18,7 @@
 
 /* One end of a segment, if it is a grant. */
 struct end {
-	const struct foreign *foreign;
+	struct foreign *foreign;
 	uint64_t *active;
 	uint64_t word;
 	uint32_t ref;
@@ -47,13 +47,27 @@ static inline int16_t end_find(struct xengntdev_handle *h, const union xengnttab
 }
 
 /*
+ * A guest can have words of its own table locked for good (it grants itself something, attaches,
+ * and is stopped in a copy): that costs us one wait, and from then on only its own copies.
+ */
+static bool lock_contended(struct xengntdev_handle *h, struct end *end)
+{
+	if (end->foreign->stuck)
+		return false;
+	if (active_lock_slow(end->active, h->owner, &end->word))
+		return true;
+	end->foreign->stuck = true;
+	return false;
+}
+
+/*
  * A stale journal slot says no harm: the daemon looks at it only to see whether we are the owner
  * of that word. So it is not cleared, but overwritten by the next segment.
  */
 static inline bool end_lock(struct xengntdev_handle *h, unsigned slot, struct end *end)
 {
 	WRITE_ONCE(h->journal->slot[slot], HV_JOURNAL(end->foreign->domid, end->ref));
-	return active_lock(end->active, h->owner, &end->word);
+	return likely(active_try(end->active, h->owner, &end->word)) || lock_contended(h, end);
 }
 
 static inline int16_t end_claim(const struct xengntdev_handle *h, const struct end *end,

@@ -10,19 +10,6 @@
 #define TRYLOCK_YIELDS	   200
 #define LOCK_WAIT_SEC	   1
 
-static bool try_lock(uint64_t *active, uint32_t owner, uint64_t *word)
-{
-	uint64_t old = __atomic_load_n(active, __ATOMIC_RELAXED);
-
-	if (ACTIVE_OWNER(old))
-		return false;
-	if (!__atomic_compare_exchange_n(active, &old, old | ACTIVE_LOCK(owner), false,
-					 __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
-		return false;
-	*word = old;
-	return true;
-}
-
 static void cpu_relax(void)
 {
 #if defined(__x86_64__) || defined(__i386__)
@@ -33,7 +20,7 @@ static void cpu_relax(void)
 bool active_trylock(uint64_t *active, uint32_t owner, uint64_t *word)
 {
 	for (unsigned i = 0; i < TRYLOCK_YIELDS; i++) {
-		if (try_lock(active, owner, word))
+		if (active_try(active, owner, word))
 			return true;
 		sched_yield();
 	}
@@ -45,7 +32,7 @@ bool active_lock_slow(uint64_t *active, uint32_t owner, uint64_t *word)
 	struct timespec start, now;
 
 	for (unsigned i = 0; i < SPINS_BEFORE_YIELD; i++) {
-		if (try_lock(active, owner, word))
+		if (active_try(active, owner, word))
 			return true;
 		cpu_relax();
 	}
@@ -54,7 +41,7 @@ bool active_lock_slow(uint64_t *active, uint32_t owner, uint64_t *word)
 	clock_gettime(CLOCK_MONOTONIC, &start);
 	do {
 		for (unsigned i = 0; i < YIELDS_PER_LOOK; i++) {
-			if (try_lock(active, owner, word))
+			if (active_try(active, owner, word))
 				return true;
 			sched_yield();
 		}

@@ -41,6 +41,19 @@ bool active_trylock(uint64_t *active, uint32_t owner, uint64_t *word);
 /** active_lock_slow() - the word is locked by somebody else: wait. False: for too long. */
 bool active_lock_slow(uint64_t *active, uint32_t owner, uint64_t *word);
 
+/** active_try() - lock it if nobody has it just now. */
+static inline bool active_try(uint64_t *active, uint32_t owner, uint64_t *word)
+{
+	uint64_t old = __atomic_load_n(active, __ATOMIC_RELAXED);
+
+	if (unlikely(ACTIVE_OWNER(old)) ||
+	    unlikely(!__atomic_compare_exchange_n(active, &old, old | ACTIVE_LOCK(owner), false,
+						  __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)))
+		return false;
+	*word = old;
+	return true;
+}
+
 /**
  * active_lock() - lock an active word
  * @word: the word as it was, unlocked
@@ -50,15 +63,7 @@ bool active_lock_slow(uint64_t *active, uint32_t owner, uint64_t *word);
  */
 static inline bool active_lock(uint64_t *active, uint32_t owner, uint64_t *word)
 {
-	uint64_t old = __atomic_load_n(active, __ATOMIC_RELAXED);
-
-	if (likely(!ACTIVE_OWNER(old)) &&
-	    likely(__atomic_compare_exchange_n(active, &old, old | ACTIVE_LOCK(owner), false,
-					       __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))) {
-		*word = old;
-		return true;
-	}
-	return active_lock_slow(active, owner, word);
+	return likely(active_try(active, owner, word)) || active_lock_slow(active, owner, word);
 }
 
 /** active_unlock() - unlock and store what @word says. */
@@ -115,8 +120,9 @@ static inline int16_t grant_claim(const struct grant_view *view, uint32_t ref, u
 	if (unlikely(pinned) && (ACTIVE_DOMID(word) != domid || ACTIVE_OVERFLOW(word)))
 		return GNTST_general_error;
 	if (unlikely(pinned) && (readonly || ACTIVE_WRITERS(word))) {
+		/* A guest that grants itself something may write its own active table. */
 		*frame = ACTIVE_FRAME(word);
-		return GNTST_okay;
+		return likely(*frame < view->nr_frames) ? GNTST_okay : GNTST_bad_page;
 	}
 	status = grant_set_status(entry, domid, mask, readonly, pinned);
 	if (unlikely(status != GNTST_okay))

@@ -50,6 +50,7 @@ enum hv_op {
 	HV_EVTCHN_CLOSE,
 	HV_EVTCHN_RESTRICT,
 	HV_DOMAIN_CREATE,
+	HV_DOMAIN_UNPAUSE, /* it is built: show it to those who look for it by name */
 	HV_DOMAIN_DESTROY,
 	HV_DOMAIN_INFO, /* the first domain with at least this domid */
 	HV_DOMAIN_WAIT, /* the reply comes when the domain is gone */
@@ -95,7 +96,6 @@ struct hv_msg {
 			uint32_t domid; /* reply */
 			uint32_t owner; /* reply, gnttab: what goes into a locked active word */
 			uint32_t nr_entries, nr_frames; /* reply: of this domain */
-			uint32_t nr_ports;
 		} open; /* fds: machine page; then gnttab: journal; gntshr: own memory */
 		struct {
 			uint32_t domid;
@@ -107,7 +107,7 @@ struct hv_msg {
 			int32_t gnt_status; /* reply: GNTST_* of the first that failed */
 		} map;
 		struct {
-			uint32_t domid, count, writable;
+			uint32_t count;
 			uint32_t group; /* reply */
 		} share;
 		struct {
@@ -120,7 +120,7 @@ struct hv_msg {
 		} evtchn; /* fds: the one that wakes us, the one that wakes the peer */
 		struct {
 			uint32_t domid;
-			uint32_t alive;
+			uint32_t building;
 			uint32_t lifetime; /* create: destroy it when this connection ends */
 			int32_t pid;
 			char name[HV_NAME_BYTES];

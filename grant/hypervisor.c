@@ -43,6 +43,7 @@ static const struct {
 	[HV_EVTCHN_CLOSE] = {"evtchn-close", op_evtchn_close, KIND(HV_KIND_EVTCHN)},
 	[HV_EVTCHN_RESTRICT] = {"evtchn-restrict", op_evtchn_restrict, KIND(HV_KIND_EVTCHN)},
 	[HV_DOMAIN_CREATE] = {"domain-create", op_domain_create, KIND(HV_KIND_CONTROL)},
+	[HV_DOMAIN_UNPAUSE] = {"domain-unpause", op_domain_unpause, KIND(HV_KIND_CONTROL)},
 	[HV_DOMAIN_DESTROY] = {"domain-destroy", op_domain_destroy, KIND(HV_KIND_CONTROL)},
 	[HV_DOMAIN_INFO] = {"domain-info", op_domain_info, KIND(HV_KIND_CONTROL)},
 	[HV_DOMAIN_WAIT] = {"domain-wait", op_domain_wait, KIND(HV_KIND_CONTROL)},
@@ -107,7 +108,6 @@ static int op_open(struct conn *conn, struct hv_msg *msg, struct reply_fds *fds)
 	msg->u.open.domid = domain->domid;
 	msg->u.open.nr_entries = domain->view.nr_entries;
 	msg->u.open.nr_frames = domain->view.nr_frames;
-	msg->u.open.nr_ports = domain->nr_ports;
 	/* The caller closes what is in @fds, so each is a duplicate. */
 	fd = dup(conn->machine->page_fd);
 	if (fd < 0)

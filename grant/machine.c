@@ -5,9 +5,11 @@
  */
 #include "grant/machine.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <event2/event.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -43,6 +45,29 @@ static int lock_rundir(struct xenemu_machine *machine)
 	if (ftruncate(machine->lock_fd, 0) || dprintf(machine->lock_fd, "pid %d\n", getpid()) < 0)
 		return -errno;
 	return 0;
+}
+
+/* What a machine that was killed left: its sockets answer nobody, and their names are needed. */
+static void remove_stale(const struct xenemu_machine *machine)
+{
+	char path[96 + NAME_MAX + 32];
+	struct dirent *entry;
+	DIR *dir = opendir(machine->rundir);
+
+	while (dir && (entry = readdir(dir))) {
+		if (strncmp(entry->d_name, "dom", 3))
+			continue;
+		snprintf(path, sizeof(path), "%s/%s/hypervisor.sock", machine->rundir,
+			 entry->d_name);
+		unlink(path);
+		snprintf(path, sizeof(path), "%s/%s/xenstored.sock", machine->rundir,
+			 entry->d_name);
+		unlink(path);
+		snprintf(path, sizeof(path), "%s/%s", machine->rundir, entry->d_name);
+		rmdir(path);
+	}
+	if (dir)
+		closedir(dir);
 }
 
 /* A read-only page for all: the daemon's own mapping is made before the seal forbids new ones. */
@@ -145,8 +170,10 @@ int xenemu_machine_new(struct event_base *base, const char *rundir,
 	strcpy(machine->rundir, rundir);
 	raise_fd_limit();
 	err = valid_options(&machine->options) ? lock_rundir(machine) : -EINVAL;
-	if (!err)
+	if (!err) {
+		remove_stale(machine);
 		err = parts_new(machine);
+	}
 	/* What xen-init-dom0 writes; before there is a socket, so that nobody finds it missing. */
 	if (!err)
 		err = xsd_write(machine->xsd, "/local/domain/0/domid", "0");

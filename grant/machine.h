@@ -87,7 +87,8 @@ struct conn {
 	struct conn *prev, *next;
 };
 
-/* The two eventfds of a channel: [0] wakes the end that allocated it, [1] the one that bound. */
+/* The two pipes of a channel: [0] wakes the end that allocated it, [1] the one that bound. These
+ * open files are the daemon's alone; each end has its own. */
 struct channel {
 	int fd[2];
 	unsigned refs;
@@ -121,7 +122,8 @@ struct domain {
 	unsigned refs;
 	unsigned nr_conns;
 	bool dead;
-	pid_t pid; /* main process, 0: none known */
+	bool building; /* its toolstack has not written its nodes yet */
+	pid_t pid;     /* main process, 0: none known */
 	int pidfd;
 	struct event *pid_ev;
 	/* memory */
@@ -193,7 +195,7 @@ int domain_watch_pid(struct domain *domain, pid_t pid);
 /** shared_fd_new() - a memfd of fixed size. Return: fd or -errno. */
 int shared_fd_new(const char *name, size_t bytes);
 
-hv_handler op_domain_create, op_domain_destroy, op_domain_info, op_domain_wait;
+hv_handler op_domain_create, op_domain_unpause, op_domain_destroy, op_domain_info, op_domain_wait;
 
 /* ---- grant_table.c ---- */
 

@@ -7,29 +7,38 @@
  * counterpart there: making a machine and domains, saying which domain this process is, and what
  * tests and hostile frontends need of a guest's own memory.
  *
- * FIDELITY. Where the emulated machine differs from Xen on Linux:
+ * FIDELITY. Where the emulated machine differs from Xen on Linux, with the test in test/unit/grant
+ * that pins it (none: it cannot be seen, or would end the test):
  *
- *  - Only grant table version 1: no sub-page or transitive grants, no transfer. The table has its
- *    full size from the start (Xen grows it on demand).
+ *  - Only grant table version 1: no transitive grants, no transfer. The table has its full size from
+ *    the start, where Xen grows it on demand: a reference behind what a guest has set up is a bad
+ *    entry here (general_error), not a bad reference. [entry: copy_is_judged_as_by_xen,
+ *    references_and_domains_out_of_range]
  *  - xengnttab_grant_copy(): a segment's virt pointer that is not mapped is a SIGSEGV of the
- * caller, not EFAULT. DOMID_IO, DOMID_XEN and DOMID_COW are GNTST_bad_domain.
- *  - A domain that may use one grant of another gets that domain's whole memory mapped: what it may
- *    touch is checked by the library in its process, so a *backend* is trusted as Xen is. A guest
- *    gets its own memory only. A read-only mapping is read-only by the library's mmap().
- *  - xengnttab_set_max_grants() is honoured (current Linux ignores it); the limit is of mapped
- * pages per handle, 65536 unless set.
- *  - xengntshr: as many pages as the domain has frames or references, not gntalloc's limit of 1024.
- *  - Ports are limited to 4095 a domain (the two-level ABI). There is no ring of pending ports, so
- *    there is no EFBIG overflow; the order in which xenevtchn_pending() returns ports is epoll's.
- *  - The two ends of a channel share the open file that wakes each of them: a peer that changes
- *    that file's flags on purpose can make a notification to itself block.
+ * caller, not EFAULT. A reference stays locked for the length of a copy; two processes that copy it
+ * at the same time wait for each other. [copy: crossing_copies_of_two_processes_do_not_deadlock]
+ *  - A domain that may use one grant of another gets that domain's whole memory: what it may touch
+ *    is checked by the library in its process. A backend is trusted here as Xen is; a guest that
+ *    grants nothing to another guest is out of its reach, and no guest can make another process
+ *    fault. [copy: guest_cannot_use_what_is_not_granted_to_it;
+ *    life: memory_cannot_be_shrunk_by_its_guest]
+ *  - xengnttab_set_max_grants() is honoured (current Linux ignores it), with ENOMEM; a handle may
+ *    map 65536 pages unless told otherwise. [map: limit_of_a_handle]
+ *  - xengntshr shares as many pages as the domain has frames, references permitting, where gntalloc
+ *    stops at 1024 unless its module is told otherwise. [map: out_of_frames]
+ *  - The end of a handle lets go of its mappings even if a forked child still has them in its
+ *    address space.
+ *  - A domain has 4095 ports, as with the two-level ABI. [evtchn: port_limit]
+ *  - Pending ports are not queued in a ring: there is no EFBIG, and the order in which
+ *    xenevtchn_pending() returns them is epoll's.
  *  - Of the VIRQs only VIRQ_DOM_EXC (in dom0, at a domain's death) is ever raised.
- *  - xenevtchn_fdopen() fails with ENOSYS: the handle is more than its file descriptor.
- *  - The dmabuf calls fail with ENOSYS... as the library answers where there is no support.
- *  - xengnttab_close(), and the death of a process, let go of mappings even if a forked child still
- *    has them in its address space.
- *  - A copied reference stays locked for the length of the copy; two processes that copy the same
- *    reference at the same time wait for each other.
+ *    [evtchn: virq_of_a_domains_death]
+ *  - xenevtchn_fdopen() fails with ENOSYS: a handle is more than its file descriptor. The dmabuf
+ *    calls fail with ENOTTY, as on a kernel without them. [evtchn: what_is_not_supported]
+ *  - The death of a domain's main process is the death of the domain; its other processes live on,
+ *    without the machine. [life: domain_dies_with_its_process]
+ *  - Of the hypercalls, libxencall answers getdomaininfo, getdomaininfolist and the version.
+ *    libxenforeignmemory and libxendevicemodel open and do nothing. (test/conform/run-vchan)
  */
 #ifndef GRANT_XENEMU_H
 #define GRANT_XENEMU_H
@@ -97,7 +106,8 @@ struct xenemu_control;
 
 struct xenemu_domain_info {
 	domid_t domid;
-	pid_t pid; /* main process, 0: none */
+	pid_t pid;     /* main process, 0: none */
+	bool building; /* not yet xenemu_domain_unpause()d */
 	char name[64];
 };
 
@@ -114,6 +124,8 @@ void xenemu_control_close(struct xenemu_control *control);
  */
 int xenemu_domain_create(struct xenemu_control *control, const char *name, bool lifetime,
 			 domid_t *domid);
+/** xenemu_domain_unpause() - a domain with a lifetime is built: it can be found by its name now. */
+int xenemu_domain_unpause(struct xenemu_control *control, domid_t domid);
 /** xenemu_domain_destroy() - end it at once. 0, -ESRCH, -EPERM (domain 0). */
 int xenemu_domain_destroy(struct xenemu_control *control, domid_t domid);
 /** xenemu_domain_wait() - until the domain is gone. 0 or -errno. */
@@ -121,7 +133,7 @@ int xenemu_domain_wait(struct xenemu_control *control, domid_t domid);
 /** xenemu_domain_next() - the first domain with at least @from. 0 or -ESRCH. */
 int xenemu_domain_next(struct xenemu_control *control, domid_t from,
 		       struct xenemu_domain_info *info);
-/** xenemu_domain_find() - by name or decimal domid. 0 or -ESRCH. */
+/** xenemu_domain_find() - by name (once it is built) or decimal domid. 0 or -ESRCH. */
 int xenemu_domain_find(struct xenemu_control *control, const char *name,
 		       struct xenemu_domain_info *info);
 /** xenemu_control_fd() - the connection, for one that must outlive an exec(2). */

@@ -181,6 +181,8 @@ static int make(const struct cmd_args *args, struct xenemu_control *control, str
 		err = keep_connection(control, dom->domid);
 	if (!err)
 		err = cmd_environment(args->rundir, dom->domid);
+	if (!err)
+		err = xenemu_domain_unpause(control, dom->domid);
 	if (err)
 		return cmd_fail("domain %s could not be built: %s", dom->name, strerror(-err));
 	return EXIT_OK;

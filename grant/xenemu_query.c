@@ -7,8 +7,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "xenstore/xenbus.h"
+
+#define CLEAN_POLL_USEC 10000
+#define CLEAN_WAIT_SEC	30
 
 /* Options, at least @min and at most @max arguments, and a connection. */
 static bool begin(int argc, char **argv, unsigned takes, int min, int max, struct cmd_args *args,
@@ -35,10 +40,15 @@ static int print_json(json_t *json)
 	return err ? cmd_fail("cannot write JSON") : EXIT_OK;
 }
 
+static const char *state(const struct xenemu_domain_info *info)
+{
+	return info->building ? "building" : "running";
+}
+
 static json_t *domain_json(const struct xenemu_domain_info *info)
 {
 	return json_pack("{s:i, s:s, s:s, s:i}", "domid", (int)info->domid, "name", info->name,
-			 "state", "running", "pid", (int)info->pid);
+			 "state", state(info), "pid", (int)info->pid);
 }
 
 int cmd_list(int argc, char **argv)
@@ -61,7 +71,7 @@ int cmd_list(int argc, char **argv)
 			json_array_append_new(array, domain_json(&info));
 		else
 			printf("%-40s %5u %8d %s\n", info.name, info.domid, (int)info.pid,
-			       "running");
+			       state(&info));
 		from = info.domid + 1U;
 	}
 	xenemu_control_close(control);
@@ -94,6 +104,25 @@ int cmd_domid(int argc, char **argv)
 	return status;
 }
 
+/*
+ * xl's destroy returns when the domain's nodes are gone; here that is the work of the process that
+ * create left behind, so it is waited for.
+ */
+static void wait_cleaned(const char *rundir, domid_t domid)
+{
+	time_t end = time(NULL) + CLEAN_WAIT_SEC;
+	char path[XENBUS_PATH_BYTES];
+	struct xs_handle *xs;
+
+	if (cmd_environment(rundir, 0) || xenbus_path(path, "/local/domain/%u", domid))
+		return;
+	xs = xs_open(0);
+	while (xs && xenbus_exists(xs, XBT_NULL, path, NULL) && time(NULL) < end)
+		usleep(CLEAN_POLL_USEC);
+	if (xs)
+		xs_close(xs);
+}
+
 int cmd_destroy(int argc, char **argv)
 {
 	struct xenemu_control *control;
@@ -110,6 +139,8 @@ int cmd_destroy(int argc, char **argv)
 			status = cmd_fail("domain 0 cannot be destroyed: stop the machine instead");
 		else if (err)
 			status = cmd_fail("domain %s: %s", args.argv[0], strerror(-err));
+		else
+			wait_cleaned(args.rundir, info.domid);
 	}
 	xenemu_control_close(control);
 	return status;

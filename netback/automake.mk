@@ -13,8 +13,7 @@ netback_libnetback_la_SOURCES = \
 	netback/port_tap.c \
 	netback/queue.c netback/queue.h \
 	netback/rx.c netback/rxpkt.c netback/rxpkt.h \
-	netback/tx.c netback/txpkt.c netback/txpkt.h \
-	netback/xtl.c netback/xtl.h
+	netback/tx.c netback/txpkt.c netback/txpkt.h
 netback_libnetback_la_CFLAGS = $(AM_CFLAGS) $(XENGNTTAB_CFLAGS) $(XENEVTCHN_CFLAGS) $(XENTOOLLOG_CFLAGS)
 
 # The control part, as a library so that tests link it, and the programs.

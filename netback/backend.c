@@ -44,7 +44,6 @@ static int publish(struct xenvif *vif, enum xenbus_state state)
 static void disable(struct xenvif *vif, int err)
 {
 	vif->view.disabled = true;
-	vif->disabled_front = vif->view.front;
 	xenvif_report_error(vif, err);
 }
 
@@ -205,8 +204,10 @@ static void refresh_front(struct xenvif *vif, bool first)
 		vif->view.front_seen = true;
 	if (vif->view.front != XenbusStateConnected)
 		vif->keys_retried = false;
-	if (vif->view.disabled && front != vif->disabled_front &&
-	    (front == XenbusStateInitialising || front == XenbusStateClosed))
+	if (front == vif->last_front)
+		return;
+	vif->last_front = front;
+	if (front == XenbusStateInitialising || front == XenbusStateClosed)
 		vif->view.disabled = false;
 }
 

@@ -21,6 +21,7 @@
 #include <xenevtchn.h>
 
 #include "common/compiler.h"
+#include "common/xen_logger.h"
 #include "netback/backend.h"
 
 #define BACKEND_ROOT  "backend/vif"
@@ -294,14 +295,14 @@ static int open_xen(struct control *control)
 {
 	xenevtchn_handle *probe;
 
-	control->host.ring_handle = xengnttab_open(NULL, 0);
+	control->host.ring_handle = xengnttab_open(xen_logger(), 0);
 	if (!control->host.ring_handle)
 		return device_error("grant",
 				    "'modprobe xen-gntdev' on a Xen host; without Xen run "
 				    "netbackd by 'xenemu dom0 --'",
 				    errno ? errno : EIO);
 	/* The workers open their own; this one is to say what is wrong before they start. */
-	probe = xenevtchn_open(NULL, 0);
+	probe = xenevtchn_open(xen_logger(), 0);
 	if (!probe)
 		return device_error("event channel",
 				    "'modprobe xen-evtchn' on a Xen host; without "

@@ -32,7 +32,8 @@
 struct client {
 	struct ctl *ctl;
 	struct bufferevent *bev;
-	bool last; /* close when the answer is out */
+	bool ended; /* it will send no more: what it has asked is answered still */
+	bool last;  /* close when the answer is out */
 	struct client *prev, *next;
 };
 
@@ -116,30 +117,29 @@ static void drop(struct client *client)
 	free(client);
 }
 
-/* Return: is the client still there? */
-static bool send_answer(struct client *client, char *text)
+/* The client may be gone afterwards. */
+static void send_answer(struct client *client, char *text)
 {
 	if (!text || bufferevent_write(client->bev, text, strlen(text)) ||
-	    bufferevent_write(client->bev, "\n", 1)) {
-		free(text);
+	    bufferevent_write(client->bev, "\n", 1))
 		drop(client);
-		return false;
-	}
 	free(text);
-	return true;
 }
 
-static void on_read(struct bufferevent *bev, void *arg)
+/* One request at a time: the next one when the last one's answer is out. */
+static void serve(struct client *client)
 {
-	struct client *client = arg;
-	struct evbuffer *input = bufferevent_get_input(bev);
+	struct evbuffer *input = bufferevent_get_input(client->bev);
 	struct ctl *ctl = client->ctl;
 	size_t len;
 	char *line;
 
-	/* One request at a time: the next one when this one's answer is out. */
-	if (client->last || evbuffer_get_length(bufferevent_get_output(bev)))
+	if (evbuffer_get_length(bufferevent_get_output(client->bev)))
 		return;
+	if (client->last) {
+		drop(client);
+		return;
+	}
 	line = evbuffer_readln(input, &len, EVBUFFER_EOL_LF);
 	if (line) {
 		char *text = ctl_answer(ctl->commands, ctl->arg, line, len);
@@ -149,31 +149,32 @@ static void on_read(struct bufferevent *bev, void *arg)
 	} else if (evbuffer_get_length(input) > CTL_REQUEST_BYTES) {
 		client->last = true;
 		send_answer(client, dump(refuse("the request is too long or too deep")));
+	} else if (client->ended) {
+		drop(client);
 	}
 }
 
-/* The answer is out: maybe the next request is here already. */
+static void on_read(struct bufferevent *bev, void *arg)
+{
+	serve(arg);
+}
+
 static void on_written(struct bufferevent *bev, void *arg)
 {
-	struct client *client = arg;
-
-	if (client->last)
-		drop(client);
-	else
-		on_read(bev, client);
+	serve(arg);
 }
 
 static void on_event(struct bufferevent *bev, short what, void *arg)
 {
 	struct client *client = arg;
 
-	/* It said all it had to say; what it is owed still goes out. */
-	if ((what & BEV_EVENT_EOF) && evbuffer_get_length(bufferevent_get_output(bev))) {
-		client->last = true;
-		bufferevent_disable(bev, EV_READ);
+	if (!(what & BEV_EVENT_EOF)) {
+		drop(client);
 		return;
 	}
-	drop(client);
+	client->ended = true;
+	bufferevent_disable(bev, EV_READ);
+	serve(client);
 }
 
 static void add_client(struct ctl *ctl, int fd)

@@ -34,9 +34,10 @@ static int read_u32(const struct reader *reader, const char *key, uint32_t min, 
 	ret = reader->source->read(reader->source->arg, key, text, sizeof(text));
 	if (ret < 0) {
 		snprintf(reader->error, reader->error_size, "frontend key %s: %s", key,
-			 ret == -ENOENT	 ? "missing"
-			 : ret == -E2BIG ? "too long"
-					 : strerror(-ret));
+			 ret == -ENOENT	  ? "missing"
+			 : ret == -E2BIG  ? "too long"
+			 : ret == -EINVAL ? "not text"
+					  : strerror(-ret));
 		return ret == -E2BIG ? -EINVAL : ret;
 	}
 	ret = xenbus_parse_u32(text, min, max, value);

@@ -16,7 +16,7 @@
 #include "common/fallback_alloc.h"
 #include "common/log.h"
 #include "netback/counter.h"
-#include "netback/xtl.h"
+#include "common/xen_logger.h"
 
 /* Xen hands out ports below this with either of its event channel interfaces. */
 #define LOCAL_PORTS_MAX (1u << 17)
@@ -183,14 +183,14 @@ static int open_handles(void *arg)
 	struct xen_netbk *netbk = arg;
 	int err;
 
-	netbk->xgt = xengnttab_open(netback_xtl(), 0);
+	netbk->xgt = xengnttab_open(xen_logger(), 0);
 	if (!netbk->xgt) {
 		err = errno;
 		log_err("netback/%u: cannot open the grant device: %s", netbk->index,
 			strerror(err));
 		return -err;
 	}
-	netbk->xce = xenevtchn_open(netback_xtl(), 0);
+	netbk->xce = xenevtchn_open(xen_logger(), 0);
 	if (!netbk->xce) {
 		err = errno;
 		log_err("netback/%u: cannot open the event channel device: %s", netbk->index,

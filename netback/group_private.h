@@ -21,6 +21,7 @@
 #include <xengnttab.h>
 
 #include "common/compiler.h"
+#include "common/log.h"
 #include "common/worker.h"
 #include "netback/copy.h"
 #include "netback/group.h"
@@ -40,9 +41,12 @@
 #define NETBK_QUANTUM_BYTES (64 * 1514)
 /* Event channels looked at before the queues get their turn. */
 #define NETBK_EVENTS_MAX 64
-/* How long a guest that does not kick (no feature-rx-notify) may wait for posted buffers to be
- * seen. */
-#define NETBK_RX_POLL_USEC 5000
+/*
+ * How soon posted buffers are seen of a guest that does not kick (no feature-rx-notify) while
+ * frames wait for it. Linux's backend gives up such a guest's frames after 30 ms.
+ */
+#define NETBK_RX_POLL_USEC_MIN 1000u
+#define NETBK_RX_POLL_USEC_MAX 25000u
 
 /* ---- a queue ---- */
 
@@ -67,6 +71,7 @@ struct xenvif_queue {
 	xengnttab_handle *ring_handle;
 	void (*fatal_cb)(struct xenvif_queue *queue, enum xenvif_fatal why, void *arg);
 	void *fatal_arg;
+	struct log_limit log_limit; /* guests can have connections fail as often as they like */
 	bool connected;
 
 	/* Set by the control thread while the queue is on no worker. */
@@ -78,10 +83,11 @@ struct xenvif_queue {
 	unsigned rx_frame_max; /* bytes of the largest frame the guest may get */
 
 	/* Worker only. */
-	bool stopped;	    /* the frontend broke the rules: no more work until disconnected */
-	bool tx_drained;    /* on tx_drained_next: to be re-armed after the batch */
-	bool port_readable; /* there may be frames in the port */
-	bool rx_stalled;    /* there are, but the guest has posted too little */
+	bool stopped;	       /* the frontend broke the rules: no more work until disconnected */
+	bool tx_drained;       /* on tx_drained_next: to be re-armed after the batch */
+	bool port_readable;    /* there may be frames in the port */
+	bool rx_stalled;       /* there are, but the guest has posted too little */
+	unsigned rx_poll_usec; /* the last interval at which its buffers were looked for */
 	netif_tx_back_ring_t tx;
 	netif_rx_back_ring_t rx;
 	struct work tx_work, rx_work;

@@ -21,6 +21,11 @@
 
 #define TUN_PATH "/dev/net/tun"
 
+/* Reads that may fail in a row before the queue is taken for empty: the next frame is an event. */
+#define READ_ERRORS_MAX 16
+/* Frames a queue of the kernel can hold at most; its default is 1000. */
+#define STALE_FRAMES_MAX 65536
+
 struct port_tap {
 	struct port port;
 	unsigned nr_fds;      /* queues opened so far; they stay for the port's life */
@@ -121,6 +126,17 @@ static int set_offloads(const struct port_tap *tap, const struct xenvif_features
 	return ioctl(tap->fds[0], TUNSETOFFLOAD, offloads) ? -errno : 0;
 }
 
+/* What was sent to the guest while nobody was connected is stale: a new connection starts empty. */
+static void drain(const struct port_tap *tap, unsigned queue)
+{
+	char byte;
+
+	for (unsigned i = 0; i < STALE_FRAMES_MAX; i++) {
+		if (read(tap->fds[queue], &byte, sizeof(byte)) < 0 && errno == EAGAIN)
+			return;
+	}
+}
+
 static int tap_set_queues(struct port *port, unsigned nr_queues,
 			  const struct xenvif_features *features)
 {
@@ -141,6 +157,8 @@ static int tap_set_queues(struct port *port, unsigned nr_queues,
 		if (!err)
 			tap->nr_attached++;
 	}
+	for (unsigned i = 0; !err && i < nr_queues; i++)
+		drain(tap, i);
 	return err ? err : set_offloads(tap, features);
 }
 
@@ -177,21 +195,33 @@ static void tap_send_batch(struct port *port, unsigned queue, struct port_frame 
 	}
 }
 
-/* A short read is cut to the buffer by the kernel, which then reports a full buffer. */
+/* Is there nothing more to read for now? A frame the kernel could not hand over is just gone. */
+static bool read_is_over(unsigned *nr_failed)
+{
+	if (errno == EINTR)
+		return false;
+	return errno == EAGAIN || ++*nr_failed == READ_ERRORS_MAX;
+}
+
+/* A frame longer than the buffer is cut by the kernel, which then reports a full buffer. */
 static unsigned tap_recv_batch(struct port *port, unsigned queue, struct port_frame *const frames[],
 			       unsigned nr)
 {
 	int fd = to_tap(port)->fds[queue];
-	unsigned i;
+	unsigned got = 0, nr_failed = 0;
 
-	for (i = 0; i < nr; i++) {
-		ssize_t ret = readv(fd, frames[i]->iov, frames[i]->nr_iov);
+	while (got < nr) {
+		struct port_frame *frame = frames[got];
+		ssize_t ret = readv(fd, frame->iov, frame->nr_iov);
 
-		if (ret < (ssize_t)sizeof(frames[i]->hdr))
+		if (ret >= (ssize_t)sizeof(frame->hdr)) {
+			frame->len = (uint32_t)((size_t)ret - sizeof(frame->hdr));
+			got++;
+		} else if (ret >= 0 || read_is_over(&nr_failed)) {
 			break;
-		frames[i]->len = (uint32_t)((size_t)ret - sizeof(frames[i]->hdr));
+		}
 	}
-	return i;
+	return got;
 }
 
 const struct port_ops port_tap_ops = {

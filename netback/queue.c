@@ -169,6 +169,7 @@ int xenvif_queue_create(const char *name, unsigned id,
 		return -ENOMEM;
 	snprintf(queue->name, sizeof(queue->name), "%s", name);
 	queue->id = id;
+	queue->log_limit = (struct log_limit)LOG_LIMIT_INIT;
 	queue->fatal_cb = fatal;
 	queue->fatal_arg = arg;
 	queue->tx_work.run = xenvif_tx_run;
@@ -238,8 +239,9 @@ static int map_rings(struct xenvif_queue *queue)
 	tx = map_ring(queue, params->tx_ring_ref);
 	if (!tx) {
 		err = -errno;
-		log_err("%s: cannot map the TX ring, reference %u of domain %u: %s", queue->name,
-			params->tx_ring_ref, params->domid, strerror(-err));
+		log_limited(&queue->log_limit, LOG_LEVEL_ERROR,
+			    "%s: cannot map the TX ring, reference %u of domain %u: %s",
+			    queue->name, params->tx_ring_ref, params->domid, strerror(-err));
 		return err;
 	}
 	err = attach_tx(queue, tx);
@@ -248,8 +250,9 @@ static int map_rings(struct xenvif_queue *queue)
 	rx = map_ring(queue, params->rx_ring_ref);
 	if (!rx) {
 		err = -errno;
-		log_err("%s: cannot map the RX ring, reference %u of domain %u: %s", queue->name,
-			params->rx_ring_ref, params->domid, strerror(-err));
+		log_limited(&queue->log_limit, LOG_LEVEL_ERROR,
+			    "%s: cannot map the RX ring, reference %u of domain %u: %s",
+			    queue->name, params->rx_ring_ref, params->domid, strerror(-err));
 		goto err_unmap;
 	}
 	err = attach_rx(queue, rx);
@@ -258,7 +261,8 @@ static int map_rings(struct xenvif_queue *queue)
 	return 0;
 
 err_indexes:
-	log_err("%s: the ring's indexes are impossible", queue->name);
+	log_limited(&queue->log_limit, LOG_LEVEL_ERROR, "%s: the ring's indexes are impossible",
+		    queue->name);
 err_unmap:
 	unmap_rings(queue);
 	return err;
@@ -268,6 +272,7 @@ static void reset_connection(struct xenvif_queue *queue)
 {
 	queue->stopped = false;
 	queue->rx_stalled = false;
+	queue->rx_poll_usec = 0;
 	queue->tx_work.deficit = queue->rx_work.deficit = 0;
 	queue->rx_frame_max = rxpkt_frame_max(&queue->params.features);
 }
@@ -295,9 +300,10 @@ int xenvif_queue_connect(struct xenvif_queue *queue, struct netbk_groups *groups
 	queue->netbk = groups->groups[group];
 	err = worker_call(queue->netbk->worker, start, queue);
 	if (err) {
-		log_err("%s: cannot bind to event channel %u%s of domain %u: %s", queue->name,
-			params->tx_evtchn, params->split ? " or its RX one" : "", params->domid,
-			strerror(-err));
+		log_limited(&queue->log_limit, LOG_LEVEL_ERROR,
+			    "%s: cannot bind to event channel %u%s of domain %u: %s", queue->name,
+			    params->tx_evtchn, params->split ? " or its RX one" : "", params->domid,
+			    strerror(-err));
 		goto err_leave;
 	}
 	queue->connected = true;

@@ -7,6 +7,8 @@
  */
 #include "netback/group_private.h"
 
+#include <netinet/udp.h>
+
 #include "netback/counter.h"
 #include "netback/csum.h"
 
@@ -31,22 +33,39 @@ static unsigned batch_room(const struct xen_netbk *netbk, const struct xenvif_qu
 	return MIN(jobs, MIN(buffers, segs));
 }
 
-/*
- * How a blank checksum reaches the guest: as it is, if it takes that for the family; else filled
- * in here.
- */
-static uint16_t rx_flags(const struct xenvif_queue *queue, struct port_frame *frame)
+/* The place of the frame's blank checksum as the port says; false if that is not in the frame. */
+static bool blank_place(const struct port_frame *frame, struct csum_place *place)
+{
+	const struct virtio_net_hdr *hdr = &frame->hdr;
+
+	place->start = hdr->csum_start;
+	place->offset = hdr->csum_offset;
+	place->udp = hdr->csum_offset == offsetof(struct udphdr, check);
+	return (size_t)place->start + place->offset + sizeof(uint16_t) <= frame->len;
+}
+
+/* Would the guest find the same checksum blank (not an inner one, say), and does it take that? */
+static bool guest_takes_blank(const struct xenvif_queue *queue, const struct port_frame *frame)
 {
 	const struct xenvif_features *features = &queue->params.features;
 	struct csum_place place;
 
+	if (csum_find(frame->iov[1].iov_base, frame->len, frame->len, &place) ||
+	    place.start != frame->hdr.csum_start || place.offset != frame->hdr.csum_offset)
+		return false;
+	return place.ipv6 ? features->csum_ipv6 : features->csum_ipv4;
+}
+
+/* What the guest is told of the frame's checksum. One it would not take blank is filled in here. */
+static uint16_t rx_flags(const struct xenvif_queue *queue, struct port_frame *frame)
+{
+	struct csum_place place;
+
 	if (frame->hdr.flags & VIRTIO_NET_HDR_F_DATA_VALID)
 		return NETRXF_data_validated;
-	if (!(frame->hdr.flags & VIRTIO_NET_HDR_F_NEEDS_CSUM))
+	if (!(frame->hdr.flags & VIRTIO_NET_HDR_F_NEEDS_CSUM) || !blank_place(frame, &place))
 		return 0;
-	if (csum_find(frame->iov[1].iov_base, frame->len, frame->len, &place))
-		return 0;
-	if (place.ipv6 ? features->csum_ipv6 : features->csum_ipv4)
+	if (guest_takes_blank(queue, frame))
 		return NETRXF_csum_blank | NETRXF_data_validated;
 	csum_fill(frame->iov[1].iov_base, frame->len, &place);
 	return NETRXF_data_validated;
@@ -96,6 +115,16 @@ static bool receive(struct xenvif_queue *queue, unsigned nr, int64_t *deficit)
 	return got == nr;
 }
 
+/* Look again soon, and less and less soon while nothing comes. */
+static void arm_poll(struct xenvif_queue *queue)
+{
+	unsigned usec =
+		MIN(MAX(queue->rx_poll_usec * 2, NETBK_RX_POLL_USEC_MIN), NETBK_RX_POLL_USEC_MAX);
+
+	queue->rx_poll_usec = usec;
+	worker_arm(queue->netbk->worker, &queue->rx_timer, usec);
+}
+
 /*
  * The guest has posted less than the largest frame takes. Ask for an event when it is enough, not
  * at the next buffer: a guest posts them one by one. Then look again, for they may have come.
@@ -114,7 +143,7 @@ static bool wait_for_buffers(struct xenvif_queue *queue, unsigned need)
 		counter_add(&queue->stats.rx_stalls, 1);
 	queue->rx_stalled = true;
 	if (!queue->params.features.rx_notify)
-		worker_arm(queue->netbk->worker, &queue->rx_timer, NETBK_RX_POLL_USEC);
+		arm_poll(queue);
 	return false;
 }
 
@@ -150,6 +179,7 @@ bool xenvif_rx_run(struct work *work, int64_t *deficit)
 			return false;
 		}
 		queue->rx_stalled = false;
+		queue->rx_poll_usec = 0;
 		if (!batch_room(queue->netbk, queue))
 			netbk_flush(queue->netbk);
 		nr = MIN(may_receive(queue, prod - queue->rx.req_cons, *deficit),

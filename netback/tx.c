@@ -6,8 +6,10 @@
  */
 #include "netback/group_private.h"
 
+#include <stdlib.h>
 #include <string.h>
 
+#include "common/log.h"
 #include "netback/counter.h"
 #include "netback/csum.h"
 
@@ -157,10 +159,17 @@ static bool ready(struct xen_netbk *netbk, struct tx_job *job)
 	return job->drop == TXPKT_KEEP;
 }
 
+/* A page that is not where its tag says would be written by two packets at once: never go on. */
 static void put_pages(struct xen_netbk *netbk, const struct tx_job *job)
 {
-	for (unsigned i = job->first_iov + 1; i < job->first_iov + job->frame.nr_iov; i++)
-		pending_put(&netbk->pending, netbk->tx_tags[i], netbk->tx_iov[i].iov_base);
+	for (unsigned i = job->first_iov + 1; i < job->first_iov + job->frame.nr_iov; i++) {
+		if (unlikely(!pending_put(&netbk->pending, netbk->tx_tags[i],
+					  netbk->tx_iov[i].iov_base))) {
+			log_err("netback/%u: pending page %u is not its tag's", netbk->index,
+				netbk->tx_tags[i].e.idx);
+			abort();
+		}
+	}
 }
 
 /* The job is over: count it, answer it, give its pages back. */

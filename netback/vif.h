@@ -70,11 +70,11 @@ struct xenvif {
 
 	/* The state machine (backend.c). */
 	struct backend_view view;
-	enum xenbus_state published; /* the state node as we last saw or wrote it */
-	bool front_moved;	     /* the frontend's state is not the one we found at first */
-	enum xenbus_state disabled_front; /* the frontend's state when the vif was disabled */
-	bool retry;			  /* look again when the retry timer fires */
-	bool keys_retried;		  /* a missing key has been waited for once */
+	enum xenbus_state published;  /* the state node as we last saw or wrote it */
+	bool front_moved;	      /* the frontend's state is not the one we found at first */
+	enum xenbus_state last_front; /* what its node said: a change lifts a disable */
+	bool retry;		      /* look again when the retry timer fires */
+	bool keys_retried;	      /* a missing key has been waited for once */
 
 	/* Host side and queues. */
 	struct port *port;

@@ -174,6 +174,7 @@ struct netfront_params {
 	struct netfront_features features; /* what we are willing to */
 	unsigned poll_usec;		   /* spin this long after the last work before sleeping */
 	unsigned wait_sec;		   /* give up unless connected by then; 0: never */
+	unsigned close_msec;		   /* for each step of a close; 0: NETFRONT_CLOSE_MSEC */
 };
 
 /**

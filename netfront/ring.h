@@ -38,7 +38,7 @@ struct netfront_counters {
 	uint64_t packets;
 	uint64_t bytes;
 	uint64_t slots;
-	uint64_t dropped;  /* by us: does not fit, or nobody to give it to */
+	uint64_t dropped;  /* does not fit, nobody to give it to, or the backend said "dropped" */
 	uint64_t errors;   /* the backend answered with an error, or the packet makes no sense */
 	uint64_t notifies; /* events we sent */
 };
@@ -58,7 +58,7 @@ struct netfront_tx_slot {
 	uint16_t nr_unanswered; /* of the whole packet; meaningful in the first slot */
 	uint32_t len_bytes;	/* of the whole packet; meaningful in the first slot */
 	bool in_flight;
-	bool failed; /* some slot was answered with an error; meaningful in the first slot */
+	int16_t status; /* worst answer so far; meaningful in the first slot */
 };
 
 struct netfront_tx {

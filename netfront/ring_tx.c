@@ -84,7 +84,7 @@ int netfront_tx_commit(struct netfront_tx *tx, size_t len_bytes)
 	head = tx->free_ids[tx->nr_free - 1];
 	tx->slots[head].nr_unanswered = (uint16_t)nr;
 	tx->slots[head].len_bytes = (uint32_t)len_bytes;
-	tx->slots[head].failed = false;
+	tx->slots[head].status = NETIF_RSP_OKAY;
 	for (unsigned i = 0; i < nr; i++) {
 		size_t own = MIN(len_bytes - (size_t)i * NETFRONT_PAGE_BYTES, NETFRONT_PAGE_BYTES);
 
@@ -116,12 +116,17 @@ static void packet_done(struct netfront_tx *tx, uint16_t head)
 
 	/* The first slot's id was kept back: its record describes the packet. */
 	tx->free_ids[tx->nr_free++] = head;
-	if (first->failed) {
+	switch (first->status) {
+	case NETIF_RSP_OKAY:
+		tx->counters->packets++;
+		tx->counters->bytes += first->len_bytes;
+		break;
+	case NETIF_RSP_DROPPED:
+		tx->counters->dropped++;
+		break;
+	default:
 		tx->counters->errors++;
-		return;
 	}
-	tx->counters->packets++;
-	tx->counters->bytes += first->len_bytes;
 }
 
 static int take_answer(struct netfront_tx *tx, const netif_tx_response_t *rsp)
@@ -136,8 +141,9 @@ static int take_answer(struct netfront_tx *tx, const netif_tx_response_t *rsp)
 		return -EPROTO;
 	slot->in_flight = false;
 	first = &tx->slots[slot->head];
-	if (rsp->status < 0)
-		first->failed = true;
+	/* An error outweighs "dropped" (full, or over a limit: nothing wrong with the packet). */
+	if (rsp->status < 0 && first->status != NETIF_RSP_ERROR)
+		first->status = rsp->status;
 	if (rsp->id != slot->head)
 		tx->free_ids[tx->nr_free++] = rsp->id;
 	if (!--first->nr_unanswered)

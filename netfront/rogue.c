@@ -19,6 +19,7 @@
 #define EXIT_USAGE   2
 #define EXIT_SKIPPED 77 /* the row cannot be played here */
 #define POLL_MSEC    5
+#define SETTLE_MSEC  200
 #define FRAME_BYTES  60
 #define WAIT_SEC     5
 
@@ -226,9 +227,9 @@ static enum rogue_outcome look(struct rogue *rogue, bool was_connected)
 {
 	if (!was_connected)
 		return ROGUE_REFUSED;
-	/* A lost vif is lost at once or not at all: only the honest frame proves the latter. */
-	if (rogue->row->expect == ROGUE_LOST)
-		rogue_wait_backend(rogue, ~STATE(Connected), rogue->wait_msec);
+	/* Only the honest frame proves that it is served still, once the backend had its time. */
+	rogue_wait_backend(rogue, ~STATE(Connected),
+			   rogue->row->expect == ROGUE_LOST ? rogue->wait_msec : SETTLE_MSEC);
 	rogue_collect(rogue, rogue->wait_msec / 4);
 	rogue->nr_pushed = 0;
 	if (rogue_backend_state(rogue) == XenbusStateConnected && rogue_honest_frame(rogue))
@@ -273,7 +274,7 @@ static bool as_expected(const struct rogue *rogue, enum rogue_outcome outcome)
 		return outcome != ROGUE_REFUSED;
 	if (outcome != row->expect)
 		return false;
-	return outcome != ROGUE_SERVED ||
+	return outcome != ROGUE_SERVED || row->any_answers ||
 	       !memcmp(&rogue->answers, &row->answers, sizeof(row->answers));
 }
 

@@ -37,6 +37,7 @@ struct rogue_row {
 	int (*act)(struct rogue *rogue); /* 0, or -errno if the row cannot be played here */
 	enum rogue_outcome expect;
 	struct rogue_answers answers; /* not looked at when the vif is lost or refused */
+	bool any_answers;	      /* nor then: they depend on who is faster */
 	/* The counter of netbackctl, or words of the error node, that must show it. NULL: none. */
 	const char *counter;
 	/* Argument of act(), so that rows can share one. */

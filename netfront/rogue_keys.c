@@ -199,9 +199,9 @@ const struct rogue_row rogue_key_rows[] = {
 	JUMP("6", ROGUE_LOST),
 	{"state-4-to-7", "reconfiguring, and back", true, reconfigure, .expect = ROGUE_SERVED},
 	JUMP("8", ROGUE_SERVED),
-	JUMP("9", ROGUE_EITHER),
+	JUMP("9", ROGUE_LOST),
 	{"state-4-to-junk", "a state that is no number", true, jump_from_connected,
-	 .expect = ROGUE_EITHER, .text = "4x"},
+	 .expect = ROGUE_LOST, .text = "4x"},
 	{"state-removed", "the state node removed", true, state_removed, .expect = ROGUE_LOST},
 	{.name = NULL},
 };

@@ -6,6 +6,16 @@
  * Single-threaded: everything runs in the event base it was made with, and every function here is
  * called from that base's thread. Clients, dom0's included, are hostile: a malformed or oversized
  * frame ends its own connection only.
+ *
+ * What it does is what xenstored of Xen 4.17 does, but for this:
+ * - A domain's quotas hold for all its connections together, and mean the number they say (4.17
+ *   lets a domain have one watch and one transaction more).
+ * - Requests are not rate-limited, and events do not expire: a domain that does not take them is
+ *   disconnected at nr_outstanding_bytes.
+ * - A transaction that stumbles over what others have changed meanwhile goes on to its commit and
+ *   gets EAGAIN, where 4.17 sometimes says EIO or ENOMEM before.
+ * - Arguments that are no numbers, and strings without an end, are EINVAL always.
+ * - The permissions that decide who is told of a commit are those after all of it.
  */
 #ifndef XENSTORE_XSD_H
 #define XENSTORE_XSD_H

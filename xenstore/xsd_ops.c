@@ -231,7 +231,7 @@ static int do_watch(struct call *call)
 	    xsd_count_get(call->xsd->watch_counts, domid) >= (int)call->op.quota->nr_watches)
 		return -E2BIG;
 	ret = xsd_watch_add(&call->xsd->watches, watcher, call->req->arg[0], call->req->arg[1],
-			    &watch);
+			    xsd_store_max_path(&call->op), &watch);
 	if (ret)
 		return ret;
 	xsd_count_add(&call->xsd->watch_counts, domid, 1);

@@ -21,13 +21,11 @@ static bool privileged(const struct xsd_op *op)
 	return xsd_cred_privileged(&op->cred);
 }
 
-static bool name_ok(const struct xsd_op *op, const char *path)
+size_t xsd_store_max_path(const struct xsd_op *op)
 {
 	size_t max = XENSTORE_REL_PATH_MAX;
 
-	if (!privileged(op))
-		max = MIN(max, op->quota->path_bytes);
-	return xsd_path_valid(path, max);
+	return privileged(op) ? max : MIN(max, op->quota->path_bytes);
 }
 
 /* Running out of something is never hidden; anything else only if the caller may not know. */
@@ -67,11 +65,12 @@ int xsd_store_get(const struct xsd_op *op, const char *path, unsigned access,
 {
 	int ret;
 
-	if (!name_ok(op, path))
+	if (!xsd_path_valid(path, xsd_store_max_path(op)))
 		return -EINVAL;
 	ret = xsd_view_get(&op->view, path, node);
 	if (ret == 0 && (xsd_perms_of(&(*node)->perms, &op->cred) & access) != access)
-		return -EACCES;
+		ret = -EACCES;
+	/* A refusal looks above as well, so that transactions conflict just where xenstored's do. */
 	if (ret && !always_told(ret))
 		ret = hide(op, path, access, ret);
 	return ret;
@@ -314,7 +313,8 @@ static int remove_node(const struct xsd_op *op, const char *path)
 	xsd_path_up(above);
 	ret = xsd_view_get(&op->view, above, &parent);
 	if (ret)
-		return ret;
+		/* Its parent has gone since the transaction saw the node: it will conflict. */
+		return ret == -ENOENT ? -EINVAL : ret;
 	ret = remove_all(op, at, false);
 	if (ret)
 		return ret;
@@ -416,20 +416,32 @@ int xsd_store_commit(const struct xsd_op *op)
 	return 0;
 }
 
-/* Cuts @path, of a node of @domid, to the name of its uppermost ancestor that is @domid's too. */
-static void cut_to_uppermost(const struct xsd_tree *tree, char *path, unsigned domid)
+/*
+ * Removes the uppermost nodes of @domid below the node @path, with all below each, in the tree's
+ * order. @path is extended in place on the way down.
+ */
+static void remove_owned(const struct xsd_op *op, char path[XSD_PATH_BYTES], unsigned domid)
 {
-	const struct xsd_node *node;
-	char *slash = path;
-	char kept;
+	size_t len = strlen(path);
+	size_t slash = len > 1 ? len : 0; /* where a child's name is joined on */
+	struct xsd_node *node = xsd_tree_find(op->view.tree, path);
+	const struct xsd_node *child;
+	size_t off = 0;
 
-	while ((slash = strchr(slash + 1, '/'))) {
-		kept = *slash;
-		*slash = '\0';
-		node = xsd_tree_find(tree, path);
-		if (node && node->perms.list[0].domid == domid)
-			return;
-		*slash = kept;
+	while (off < node->children_len && xsd_count_get(op->view.tree->owners, domid) > 0) {
+		size_t name_len = strlen(node->children + off) + 1;
+
+		path[slash] = '/';
+		memcpy(path + slash + 1, node->children + off, name_len);
+		child = xsd_tree_find(op->view.tree, path);
+		if (child->perms.list[0].domid == domid) {
+			/* Its name goes as well: the next one is at the same place then. */
+			remove_node(op, path);
+		} else {
+			remove_owned(op, path, domid);
+			off += name_len;
+		}
+		path[len] = '\0';
 	}
 }
 
@@ -440,7 +452,7 @@ void xsd_store_forget(struct xsd_tree *tree, unsigned domid, struct xsd_sink *si
 		.cred = {.domid = 0, .target = XSD_NO_TARGET},
 		.sink = sink,
 	};
-	char path[XSD_PATH_BYTES];
+	char path[XSD_PATH_BYTES] = "/";
 	struct xsd_node *node, *next;
 
 	node = xsd_tree_find(tree, "/");
@@ -449,14 +461,7 @@ void xsd_store_forget(struct xsd_tree *tree, unsigned domid, struct xsd_sink *si
 		xsd_count_add(&tree->owners, 0, 1);
 		node->perms.list[0].domid = 0;
 	}
-	/* One removal takes more nodes away than the one found, so each search begins anew. */
-	while (xsd_count_get(tree->owners, domid) > 0) {
-		for (node = tree->nodes; node->perms.list[0].domid != domid; node = node->hh.next)
-			;
-		strcpy(path, node->path);
-		cut_to_uppermost(tree, path, domid);
-		remove_node(&op, path);
-	}
+	remove_owned(&op, path, domid);
 	HASH_ITER (hh, tree->nodes, node, next)
 		xsd_perms_forget(&node->perms, domid);
 }

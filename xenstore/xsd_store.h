@@ -37,6 +37,9 @@ struct xsd_op {
 	struct xsd_sink *sink;
 };
 
+/** xsd_store_max_path() - the longest path @op's caller may use, as xsd_path_valid(). */
+size_t xsd_store_max_path(const struct xsd_op *op);
+
 /* Every @path is canonical; one that is no valid name is -EINVAL. */
 
 /** xsd_store_get() - the node, if @cred may do all of @access (XSD_READ, ...) with it. */

@@ -135,20 +135,20 @@ static struct xsd_watch *find(const struct xsd_watcher *watcher, const char *pat
 }
 
 /* @-names are taken as they are: one that is never fired is harmless. */
-static bool watchable(const char *path)
+static bool watchable(const char *path, size_t max)
 {
 	if (path[0] == '@')
 		return strlen(path) <= XENSTORE_REL_PATH_MAX;
-	return xsd_path_valid(path, XENSTORE_REL_PATH_MAX);
+	return xsd_path_valid(path, max);
 }
 
 int xsd_watch_add(struct xsd_watch_registry *reg, struct xsd_watcher *watcher, const char *name,
-		  const char *token, struct xsd_watch **result)
+		  const char *token, size_t max, struct xsd_watch **result)
 {
 	char path[XSD_PATH_BYTES];
 	struct xsd_watch *watch;
 
-	if (xsd_path_canonical(path, name, watcher->cred.domid) || !watchable(path))
+	if (xsd_path_canonical(path, name, watcher->cred.domid) || !watchable(path, max))
 		return -EINVAL;
 	if (find(watcher, path, token))
 		return -EEXIST;

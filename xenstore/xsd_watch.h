@@ -59,11 +59,12 @@ void xsd_watcher_reset(struct xsd_watch_registry *reg, struct xsd_watcher *watch
 /**
  * xsd_watch_add() - XS_WATCH; the first event, due at once, is xsd_watch_first()'s
  * @name: as the client gave it: relative, absolute, or one of the @-names
+ * @max: longest path, as xsd_path_valid()
  *
  * Quotas are the caller's. Return: 0 with *@watch set; -EINVAL, -EEXIST, -ENOMEM.
  */
 int xsd_watch_add(struct xsd_watch_registry *reg, struct xsd_watcher *watcher, const char *name,
-		  const char *token, struct xsd_watch **watch);
+		  const char *token, size_t max, struct xsd_watch **watch);
 
 /** xsd_watch_first() - the event each watch begins with. */
 void xsd_watch_first(struct xsd_watcher *watcher, const struct xsd_watch *watch);

@@ -12,5 +12,5 @@ test_conform_conform_CFLAGS = $(AM_CFLAGS) $(XENGNTTAB_CFLAGS) $(XENEVTCHN_CFLAG
 test_conform_conform_LDADD = $(XENGNTTAB_LIBS) $(XENEVTCHN_LIBS) $(XENSTORE_LIBS)
 
 conform_scripts = test/conform/run-conform test/conform/run-vchan test/conform/run-cli
-EXTRA_DIST += $(conform_scripts) test/conform/lib.sh
+EXTRA_DIST += $(conform_scripts) test/conform/lib.sh test/conform/job-xen
 TESTS += $(conform_scripts)

@@ -43,8 +43,8 @@ int run_server(int client_domid);
 
 /* ---- cases.c ---- */
 
-/** run_cases() - all of them against the server in @domid; number of failures. */
-int run_cases(int domid);
+/** run_cases() - those whose name contains @only, against the server in @domid. Failures. */
+int run_cases(int domid, const char *only);
 
 /* ---- conform.c: used by both ---- */
 

@@ -20,7 +20,7 @@ static atomic_int nr_flushes, nr_starts, nr_stops;
 
 #define wait_until(cond)                                                  \
 	do {                                                              \
-		for (int tries_ = 0; !(cond) && tries_ < 50000; tries_++) \
+		for (int tries_ = 0; !(cond) && tries_ < 200000; tries_++) \
 			usleep(100);                                      \
 		ck_assert(cond);                                          \
 	} while (0)
@@ -243,19 +243,40 @@ START_TEST(an_item_runs_until_it_has_nothing_to_do)
 }
 END_TEST
 
+struct pair {
+	struct item big, small;
+};
+
+/* Between two rounds: so that both have had the same number of turns. */
+static int add_pair(void *arg)
+{
+	struct pair *pair = arg;
+
+	return add_item(&pair->big) | add_item(&pair->small);
+}
+
+static int remove_pair(void *arg)
+{
+	struct pair *pair = arg;
+
+	return remove_item(&pair->big) | remove_item(&pair->small);
+}
+
 /* Deficit round robin: two items busy throughout spend the same, whatever a unit costs each. */
 START_TEST(big_units_and_small_ones_get_the_same_share)
 {
-	struct item big = {.cost = 650, .left = 1L << 40}, small = {.cost = 10, .left = 1L << 40};
+	struct pair pair = {
+		.big = {.cost = 650, .left = 1L << 40},
+		.small = {.cost = 10, .left = 1L << 40},
+	};
 	double ratio;
 
 	make(WORKER_THREAD);
-	worker_call(worker, add_item, &big);
-	worker_call(worker, add_item, &small);
-	wait_until(atomic_load(&big.done) > 10000);
-	worker_call(worker, remove_item, &big);
-	worker_call(worker, remove_item, &small);
-	ratio = (double)atomic_load(&big.done) * 650 / ((double)atomic_load(&small.done) * 10);
+	worker_call(worker, add_pair, &pair);
+	wait_until(atomic_load(&pair.big.done) > 10000);
+	worker_call(worker, remove_pair, &pair);
+	ratio = (double)atomic_load(&pair.big.done) * 650 /
+		((double)atomic_load(&pair.small.done) * 10);
 	ck_assert_msg(ratio > 0.9 && ratio < 1.1, "ratio %f", ratio);
 }
 END_TEST

@@ -242,6 +242,7 @@ END_TEST
 /* ---- concurrency and death ---- */
 
 struct copier {
+	xengnttab_handle *h;
 	domid_t from, to;
 	uint32_t from_ref, to_ref;
 	unsigned nr_failed;
@@ -256,31 +257,28 @@ static void *copy_many(void *arg)
 		.len = 4096,
 		.flags = GNTCOPY_source_gref | GNTCOPY_dest_gref,
 	};
-	xengnttab_handle *h;
 
-	xenemu_enter(rundir, 0);
-	h = xengnttab_open(NULL, 0);
 	for (unsigned i = 0; i < 20000; i++) {
-		if (xengnttab_grant_copy(h, 1, &seg) || seg.status != GNTST_okay)
+		if (xengnttab_grant_copy(copier->h, 1, &seg) || seg.status != GNTST_okay)
 			copier->nr_failed++;
 	}
-	xengnttab_close(h);
 	return NULL;
 }
 
 START_TEST(crossing_copies_of_two_processes_do_not_deadlock)
 {
 	xengntshr_handle *shr2 = gntshr_of(other);
-	struct copier a = {guest, other, refs[0], 0, 0}, b;
+	struct copier a = {tab, guest, other, refs[0], 0, 0}, b;
 	pthread_t threads[2];
 
 	ck_assert_ptr_nonnull(xengntshr_share_pages(shr2, 0, 1, &a.to_ref, 1));
-	b = (struct copier){other, guest, a.to_ref, refs[0], 0};
+	b = (struct copier){gnttab_of(0), other, guest, a.to_ref, refs[0], 0};
 	ck_assert_int_eq(pthread_create(&threads[0], NULL, copy_many, &a), 0);
 	ck_assert_int_eq(pthread_create(&threads[1], NULL, copy_many, &b), 0);
 	pthread_join(threads[0], NULL);
 	pthread_join(threads[1], NULL);
 	ck_assert_uint_eq(a.nr_failed + b.nr_failed, 0);
+	xengnttab_close(b.h);
 	xengntshr_close(shr2);
 	ck_assert_uint_eq(stat_of("quarantined_pages"), 0);
 }
@@ -334,6 +332,39 @@ START_TEST(killed_in_the_middle_of_a_copy)
 }
 END_TEST
 
+static double now(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (double)ts.tv_sec + (double)ts.tv_nsec / 1e9;
+}
+
+/* Whoever copies for many guests must not be held up by one of them again and again. */
+START_TEST(words_locked_for_good_are_waited_for_once)
+{
+	xengnttab_handle *hog = gnttab_of(0);
+	struct foreign *foreign;
+	uint64_t words[ARRAY_SIZE(refs)];
+	double start;
+	char buf[8];
+
+	ck_assert_int_eq(foreign_attach(hog, guest, refs[0], &foreign), GNTST_okay);
+	for (unsigned i = 0; i < ARRAY_SIZE(refs); i++)
+		ck_assert(active_lock(&foreign->view.active[refs[i]], hog->owner, &words[i]));
+	start = now();
+	for (unsigned i = 0; i < 20; i++)
+		ck_assert_int_eq(
+			copy_status(tab, guest, refs[i % ARRAY_SIZE(refs)], 0, buf, 8, i & 1),
+			GNTST_general_error);
+	ck_assert(now() - start < 5);
+	for (unsigned i = 0; i < ARRAY_SIZE(refs); i++)
+		active_unlock(&foreign->view.active[refs[i]], words[i]);
+	ck_assert_int_eq(copy_status(tab, guest, refs[0], 0, buf, 8, true), GNTST_okay);
+	xengnttab_close(hog);
+}
+END_TEST
+
 /* And without knowing where: real copies, killed at random moments. */
 START_TEST(killed_at_any_moment_of_many_copies)
 {
@@ -341,10 +372,11 @@ START_TEST(killed_at_any_moment_of_many_copies)
 	char buf[8];
 
 	for (unsigned i = 0; i < 20; i++) {
-		struct copier self = {guest, guest, refs[0], refs[1], 0};
+		struct copier self = {NULL, guest, guest, refs[0], refs[1], 0};
 		pid_t pid = fork();
 
 		if (!pid) {
+			self.h = gnttab_of(0);
 			for (;;)
 				copy_many(&self);
 		}
@@ -419,6 +451,7 @@ TCase *tcase_copy(void)
 	tcase_add_test(tc, injected_faults_fail_every_nth);
 	tcase_add_test(tc, crossing_copies_of_two_processes_do_not_deadlock);
 	tcase_add_test(tc, killed_in_the_middle_of_a_copy);
+	tcase_add_test(tc, words_locked_for_good_are_waited_for_once);
 	tcase_add_test(tc, killed_at_any_moment_of_many_copies);
 	tcase_add_test(tc, entry_that_changes_all_the_time);
 	return tc;

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "grant/gnttab.h"
 #include "test/unit/grant/fixture.h"
 
 #define REF	  100
@@ -168,6 +169,38 @@ START_TEST(reserved_references_are_ordinary_to_their_user)
 }
 END_TEST
 
+/*
+ * A guest that grants itself something gets its own active table from the machine, and may write
+ * what it likes there: that a frame behind its last one is in use by dom0, say.
+ */
+START_TEST(frames_in_a_forged_active_word_are_checked)
+{
+	static const uint64_t pins[] = {ACTIVE_READER, ACTIVE_WRITER,
+					ACTIVE_READER | ACTIVE_WRITER};
+	xengnttab_handle *self = gnttab_of(guest), *h = gnttab_of(0);
+	struct xenemu_guest memory;
+	struct foreign *foreign;
+	char buf[8];
+
+	guest_memory(guest, &memory);
+	write_entry(&memory, 0);
+	memory.table[REF + 2] = (struct grant_entry_v1){GTF_permit_access, guest, FRAME};
+	ck_assert_int_eq(foreign_attach(self, guest, REF + 2, &foreign), GNTST_okay);
+	for (unsigned i = 0; i < ARRAY_SIZE(pins); i++) {
+		foreign->view.active[REF] = ACTIVE_MAKE(0, 0xffff) | pins[i];
+		ck_assert_int_eq(copy_status(h, guest, REF, 0, buf, 8, false), GNTST_bad_page);
+		ck_assert_int_eq(copy_status(h, guest, REF, 0, buf, 8, true), GNTST_bad_page);
+		ck_assert_ptr_null(xengnttab_map_grant_ref(h, guest, REF, PROT_READ));
+		ck_assert_ptr_null(xengnttab_map_grant_ref(h, guest, REF, PROT_READ | PROT_WRITE));
+	}
+	foreign->view.active[REF] = 0;
+	ck_assert_int_eq(copy_status(h, guest, REF, 0, buf, 8, true), GNTST_okay);
+	xenemu_guest_close(&memory);
+	xengnttab_close(self);
+	xengnttab_close(h);
+}
+END_TEST
+
 TCase *tcase_entry(void)
 {
 	TCase *tc = tcase_create("entry");
@@ -177,5 +210,6 @@ TCase *tcase_entry(void)
 	tcase_add_loop_test(tc, map_is_judged_as_by_xen, 0, ARRAY_SIZE(rows));
 	tcase_add_test(tc, references_and_domains_out_of_range);
 	tcase_add_test(tc, reserved_references_are_ordinary_to_their_user);
+	tcase_add_test(tc, frames_in_a_forged_active_word_are_checked);
 	return tc;
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <xentoolcore.h>
 
 #include "test/unit/grant/fixture.h"
 
@@ -222,6 +223,59 @@ START_TEST(pending_blocks_unless_told_not_to)
 }
 END_TEST
 
+/* Fill every descriptor from @first on that takes anything, and have writes to it block. */
+static void spoil_descriptors(int first)
+{
+	const uint64_t most = UINT64_MAX - 1; /* of an eventfd; of a pipe, eight bytes */
+
+	for (int fd = first; fd < first + 64; fd++) {
+		int flags = fcntl(fd, F_GETFL);
+
+		if (flags < 0 || fcntl(fd, F_SETFL, flags | O_NONBLOCK))
+			continue;
+		while (write(fd, &most, sizeof(most)) > 0)
+			;
+		fcntl(fd, F_SETFL, flags & ~O_NONBLOCK);
+	}
+}
+
+/*
+ * A guest does its worst to the descriptors it was given, once before and once after its channel is
+ * bound. Neither the machine, which makes a new binder's port pending, nor the peer may wait.
+ */
+START_TEST(descriptors_of_one_end_cannot_stop_the_other)
+{
+	int go[2], port, first, bp;
+	pid_t pid;
+
+	ck_assert_int_eq(pipe(go), 0);
+	pid = fork();
+	if (!pid) {
+		xenevtchn_handle *xce = evtchn_of(guest);
+
+		first = dup(go[0]); /* what is opened later is above, or in a gap below */
+		port = xenevtchn_bind_unbound_port(xce, 0);
+		spoil_descriptors(first + 1);
+		if (write(go[1], &port, sizeof(port)) == sizeof(port))
+			pause();
+		_exit(1);
+	}
+	ck_assert_int_eq(read(go[0], &port, sizeof(port)), sizeof(port));
+	ck_assert_int_gt(port, 0);
+	bp = xenevtchn_bind_interdomain(back, guest, (evtchn_port_t)port);
+	ck_assert_int_gt(bp, 0);
+	for (int i = 0; i < 3; i++) {
+		ck_assert_int_eq(xenevtchn_notify(back, (evtchn_port_t)bp), 0);
+		take(back);
+	}
+	ck_assert_uint_eq(stat_of("ports"), 2);
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	close(go[0]);
+	close(go[1]);
+}
+END_TEST
+
 START_TEST(only_the_allowed_domain_may_bind)
 {
 	xenevtchn_handle *third = evtchn_of(other);
@@ -360,6 +414,42 @@ START_TEST(virq_of_a_domains_death)
 }
 END_TEST
 
+START_TEST(what_is_not_supported)
+{
+	xengnttab_handle *tab = gnttab_of(0);
+	uint32_t number = 0;
+
+	errno = 0;
+	ck_assert_ptr_null(xenevtchn_fdopen(NULL, 0, 0));
+	ck_assert_int_eq(errno, ENOSYS);
+	ck_assert_ptr_null(xenevtchn_open(NULL, 0x100));
+	ck_assert_int_eq(errno, EINVAL);
+	ck_assert_int_eq(xengnttab_dmabuf_exp_from_refs(tab, guest, 0, 1, &number, &number), -1);
+	ck_assert_int_eq(errno, ENOTTY);
+	ck_assert_int_eq(xengnttab_dmabuf_imp_release(tab, 0), -1);
+	xengnttab_close(tab);
+}
+END_TEST
+
+START_TEST(all_handles_restricted)
+{
+	xengnttab_handle *tab = gnttab_of(0);
+
+	ck_assert_int_eq(xentoolcore_restrict_all(guest), 0);
+	ck_assert_ptr_null(xengnttab_map_grant_ref(tab, guest, 8, 1));
+	ck_assert_int_eq(errno, EACCES);
+	ck_assert_int_eq(xengnttab_grant_copy(tab, 0, NULL), -1);
+	ck_assert_int_eq(errno, EACCES);
+	ck_assert_int_eq(xenevtchn_bind_unbound_port(back, other), -1);
+	ck_assert_int_eq(errno, EACCES);
+	xengnttab_close(tab);
+	/* those opened later are not */
+	tab = gnttab_of(0);
+	ck_assert_int_eq(xengnttab_grant_copy(tab, 0, NULL), 0);
+	xengnttab_close(tab);
+}
+END_TEST
+
 START_TEST(lost_and_spurious_events)
 {
 	unsigned seen = 0;
@@ -389,6 +479,7 @@ TCase *tcase_evtchn(void)
 	tcase_add_loop_test(tc, life_cycle, 0, ARRAY_SIZE(cycles));
 	tcase_add_test(tc, masked_until_unmasked);
 	tcase_add_test(tc, pending_blocks_unless_told_not_to);
+	tcase_add_test(tc, descriptors_of_one_end_cannot_stop_the_other);
 	tcase_add_test(tc, only_the_allowed_domain_may_bind);
 	tcase_add_test(tc, port_belongs_to_its_handle);
 	tcase_add_test(tc, loopback);
@@ -397,6 +488,8 @@ TCase *tcase_evtchn(void)
 	tcase_add_test(tc, dead_domain_leaves_the_peer_unbound);
 	tcase_add_test(tc, restricted_handle);
 	tcase_add_test(tc, virq_of_a_domains_death);
+	tcase_add_test(tc, what_is_not_supported);
+	tcase_add_test(tc, all_handles_restricted);
 	tcase_add_test(tc, lost_and_spurious_events);
 	return tc;
 }

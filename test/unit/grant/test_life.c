@@ -72,7 +72,8 @@ START_TEST(domain_dies_with_its_process)
 		domid_t domid;
 
 		if (xenemu_control_open(rundir, &own) ||
-		    xenemu_domain_create(own, "brief", true, &domid))
+		    xenemu_domain_create(own, "brief", true, &domid) ||
+		    xenemu_domain_unpause(own, domid))
 			_exit(1);
 		pause();
 	}
@@ -90,14 +91,21 @@ START_TEST(domain_dies_with_its_process)
 }
 END_TEST
 
+static int raw_connect(domid_t domid)
+{
+	struct sockaddr_un addr = {.sun_family = AF_UNIX};
+	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+
+	snprintf(addr.sun_path, sizeof(addr.sun_path), "%s/dom%u/hypervisor.sock", rundir, domid);
+	ck_assert_int_eq(connect(fd, (struct sockaddr *)&addr, sizeof(addr)), 0);
+	return fd;
+}
+
 START_TEST(guests_have_no_control)
 {
 	struct hv_msg msg = {.op = HV_OPEN, .u.open = {.kind = HV_KIND_CONTROL}};
-	struct sockaddr_un addr = {.sun_family = AF_UNIX};
-	int fd = socket(AF_UNIX, SOCK_SEQPACKET, 0);
+	int fd = raw_connect(guest);
 
-	snprintf(addr.sun_path, sizeof(addr.sun_path), "%s/dom%u/hypervisor.sock", rundir, guest);
-	ck_assert_int_eq(connect(fd, (struct sockaddr *)&addr, sizeof(addr)), 0);
 	ck_assert_int_gt(send(fd, &msg, HV_MSG_BYTES(0), 0), 0);
 	ck_assert_int_gt(recv(fd, &msg, sizeof(msg), 0), 0);
 	ck_assert_int_eq(msg.status, -EPERM);
@@ -141,6 +149,61 @@ START_TEST(malformed_requests)
 		close(fd);
 	}
 	ck_assert_uint_eq(stat_of("domains"), 3);
+}
+END_TEST
+
+static uint32_t odd_number(void)
+{
+	static const uint32_t favourites[] = {0, 1, 2, 3, 8, 4095, 4096, 32768, 0x7ff0, UINT32_MAX};
+
+	return rand() % 4 ? favourites[(unsigned)rand() % ARRAY_SIZE(favourites)]
+			  : (uint32_t)rand();
+}
+
+static void odd_request(struct hv_msg *msg)
+{
+	uint32_t *words = (uint32_t *)(void *)&msg->u;
+
+	msg->op = (uint32_t)rand() % (HV_NR_OPS + 1);
+	for (size_t i = 0; i < sizeof(msg->u) / sizeof(*words); i++)
+		words[i] = odd_number();
+	msg->nr = (uint32_t)rand() % 4;
+	for (uint32_t i = 0; i < msg->nr; i++)
+		msg->pairs[i] = (struct hv_pair){odd_number(), odd_number()};
+}
+
+/* Requests that make no sense, of handles of every kind of a guest that means ill. */
+START_TEST(random_requests)
+{
+	uint32_t kind = (uint32_t)_i;
+	static struct hv_msg msg;
+	unsigned nr_answered = 0;
+	int fd = -1;
+
+	srand((unsigned)_i);
+	for (unsigned i = 0; i < 4000; i++) {
+		if (fd < 0) {
+			fd = raw_connect(guest);
+			memset(&msg, 0, HV_MSG_BYTES(0));
+			msg.op = HV_OPEN;
+			msg.u.open.kind = kind;
+		} else {
+			odd_request(&msg);
+		}
+		if (send(fd, &msg, HV_MSG_BYTES(msg.nr), MSG_NOSIGNAL) < 0 ||
+		    recv(fd, &msg, sizeof(msg), 0) <= 0) {
+			close(fd);
+			fd = -1;
+			continue;
+		}
+		nr_answered++;
+	}
+	close(fd);
+	ck_assert_uint_gt(nr_answered, 500);
+	wait_stat("connections", 1);
+	ck_assert_uint_eq(stat_of("domains"), 3);
+	ck_assert_uint_eq(stat_of("ports") + stat_of("pins") + stat_of("shared_pages"), 0);
+	wait_stat("quarantined_pages", 0);
 }
 END_TEST
 
@@ -271,6 +334,7 @@ TCase *tcase_life(void)
 	tcase_add_loop_test(tc, domain_dies_with_its_process, 0, 2);
 	tcase_add_test(tc, guests_have_no_control);
 	tcase_add_test(tc, malformed_requests);
+	tcase_add_loop_test(tc, random_requests, HV_KIND_GNTTAB, HV_KIND_CONTROL);
 	tcase_add_test(tc, memory_cannot_be_shrunk_by_its_guest);
 	tcase_add_test(tc, handles_opened_and_closed_a_thousand_times);
 	tcase_add_test(tc, domains_made_and_destroyed_a_thousand_times);

@@ -110,7 +110,7 @@ void guest_reap_tx(struct guest *guest)
 
 void guest_wait_tx(struct guest *guest, unsigned nr)
 {
-	for (int tries = 0; tries < 50000; tries++) {
+	for (int tries = 0; tries < 200000; tries++) {
 		guest_reap_tx(guest);
 		if (guest->tx_ok + guest->tx_failed + guest->tx_null >= nr)
 			break;
@@ -167,7 +167,7 @@ bool guest_recv(struct guest *guest, struct guest_frame *frame)
 
 bool guest_wait_rx(struct guest *guest, struct guest_frame *frame)
 {
-	for (int tries = 0; tries < 50000; tries++) {
+	for (int tries = 0; tries < 200000; tries++) {
 		if (guest_recv(guest, frame))
 			return true;
 		usleep(100);

@@ -70,15 +70,15 @@ struct guest_frame {
  * Checks the same-slot rule, offset 0 and the consistency of more_data. Return: false if none.
  */
 bool guest_recv(struct guest *guest, struct guest_frame *frame);
-/** guest_wait_rx() - guest_recv(), waiting up to 5 s. */
+/** guest_wait_rx() - guest_recv(), waiting up to 20 s. */
 bool guest_wait_rx(struct guest *guest, struct guest_frame *frame);
 
-/** wait_until() - poll @cond for up to 5 s. */
-#define wait_until(cond)                                                  \
-	do {                                                              \
-		for (int tries_ = 0; !(cond) && tries_ < 50000; tries_++) \
-			usleep(100);                                      \
-		ck_assert(cond);                                          \
+/** wait_until() - poll @cond for up to 20 s. */
+#define wait_until(cond)                                                   \
+	do {                                                               \
+		for (int tries_ = 0; !(cond) && tries_ < 200000; tries_++) \
+			usleep(100);                                       \
+		ck_assert(cond);                                           \
 	} while (0)
 
 #endif

@@ -98,6 +98,7 @@ Suite *copy_suite(void)
 	Suite *suite = suite_create("grant copies");
 	TCase *tcase = tcase_create("copy");
 
+	tcase_set_timeout(tcase, 30);
 	tcase_add_checked_fixture(tcase, setup, NULL);
 	tcase_add_test(tcase, an_empty_batch_makes_no_call);
 	tcase_add_test(tcase, both_directions_go_in_one_call);

@@ -181,6 +181,7 @@ Suite *csum_suite(void)
 	Suite *suite = suite_create("checksums");
 	TCase *tcase = tcase_create("csum");
 
+	tcase_set_timeout(tcase, 30);
 	tcase_add_loop_test(tcase, where_the_checksum_is, 0, ARRAY_SIZE(rows));
 	tcase_add_loop_test(tcase, a_frame_cut_anywhere_is_refused, 0, ARRAY_SIZE(rows));
 	tcase_add_loop_test(tcase, a_filled_checksum_satisfies_the_receiver, 0, 40);

@@ -132,6 +132,7 @@ Suite *pending_suite(void)
 	Suite *suite = suite_create("pending pages");
 	TCase *tcase = tcase_create("pending");
 
+	tcase_set_timeout(tcase, 30);
 	tcase_add_checked_fixture(tcase, setup, teardown);
 	tcase_add_test(tcase, all_pages_are_free_at_first_and_differ);
 	tcase_add_test(tcase, the_page_given_back_last_is_taken_first);

@@ -152,6 +152,7 @@ Suite *rxpkt_suite(void)
 	Suite *suite = suite_create("frames to the guest");
 	TCase *tcase = tcase_create("rxpkt");
 
+	tcase_set_timeout(tcase, 30);
 	tcase_add_checked_fixture(tcase, setup, NULL);
 	tcase_add_loop_test(tcase, a_frame_takes_a_slot_for_every_page, 0, ARRAY_SIZE(lengths));
 	tcase_add_loop_test(tcase, responses_take_the_place_of_their_requests, 0,

@@ -377,6 +377,22 @@ START_TEST(a_port_that_cannot_be_made_closes_the_device)
 }
 END_TEST
 
+/* Its frontend was at Initialising when that happened; coming back there is a new beginning. */
+START_TEST(a_closed_device_is_tried_again_when_its_frontend_starts_anew)
+{
+	fake.port_open_result = -EBUSY;
+	attach(1);
+	front(1, "1");
+	ck_becomes(1, "6");
+	fake.port_open_result = 0;
+	front(1, "4");
+	pump(50);
+	ck_assert_str_eq(get(BE "/state", 1), "6");
+	front(1, "1");
+	ck_becomes(1, "2");
+}
+END_TEST
+
 /* ---- connecting ---- */
 
 START_TEST(connected_waits_for_the_hotplug_script)
@@ -835,6 +851,7 @@ int main(void)
 	tcase_add_loop_test(tcase, a_device_whose_keys_make_no_sense_is_refused, 0,
 			    ARRAY_SIZE(bad_keys));
 	tcase_add_test(tcase, a_port_that_cannot_be_made_closes_the_device);
+	tcase_add_test(tcase, a_closed_device_is_tried_again_when_its_frontend_starts_anew);
 	tcase_add_test(tcase, connected_waits_for_the_hotplug_script);
 	tcase_add_test(tcase, keys_that_come_late_are_waited_for_once);
 	tcase_add_test(tcase, keys_that_never_come_disable_the_vif);

@@ -162,6 +162,21 @@ START_TEST(a_client_that_closes_its_half_still_gets_its_answer)
 }
 END_TEST
 
+START_TEST(all_requests_before_the_end_are_answered)
+{
+	static const char text[] = "{\"cmd\":\"echo\",\"say\":1}\n{\"cmd\":\"echo\",\"say\":2}\n"
+				   "{\"cmd\":\"echo\",\"say\":3}\n{\"cmd\":\"echo\"";
+	int fd = client();
+
+	ck_assert_int_gt(send(fd, text, sizeof(text) - 1, 0), 0);
+	shutdown(fd, SHUT_WR);
+	ck_assert_str_eq(hear(fd), "{\"ok\":true,\"result\":1}\n{\"ok\":true,\"result\":2}\n"
+				   "{\"ok\":true,\"result\":3}\n");
+	ck_assert_str_eq(hear(fd), "(closed)");
+	close(fd);
+}
+END_TEST
+
 static const struct {
 	const char *request, *error;
 } bad[] = {
@@ -328,6 +343,7 @@ TCase *ctl_tcase(void)
 	tcase_add_test(tcase, a_request_may_come_byte_by_byte);
 	tcase_add_test(tcase, requests_in_one_piece_are_answered_in_order);
 	tcase_add_test(tcase, a_client_that_closes_its_half_still_gets_its_answer);
+	tcase_add_test(tcase, all_requests_before_the_end_are_answered);
 	tcase_add_loop_test(tcase, a_bad_request_is_refused_and_the_client_stays, 0,
 			    ARRAY_SIZE(bad));
 	tcase_add_test(tcase, a_line_without_end_ends_the_client);

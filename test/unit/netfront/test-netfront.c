@@ -14,6 +14,7 @@ int main(void)
 	suite_add_tcase(suite, case_rx());
 	suite_add_tcase(suite, case_queue());
 	suite_add_tcase(suite, case_options());
+	suite_add_tcase(suite, case_connect());
 	runner = srunner_create(suite);
 	srunner_run_all(runner, CK_ENV);
 	failed = srunner_ntests_failed(runner);

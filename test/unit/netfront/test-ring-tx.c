@@ -173,11 +173,32 @@ START_TEST(an_error_on_any_slot_makes_the_packet_an_error)
 	ids[0] = fake_tx_take(fake).id;
 	ids[1] = fake_tx_take(fake).id;
 	fake_tx_answer(fake, ids[0], NETIF_RSP_OKAY);
-	fake_tx_answer(fake, ids[1], NETIF_RSP_DROPPED);
+	fake_tx_answer(fake, ids[1], NETIF_RSP_ERROR);
 	ck_assert_int_eq(netfront_tx_reap(&fake->tx), 2);
 	ck_assert_uint_eq(fake->tx_counters.packets, 0);
 	ck_assert_uint_eq(fake->tx_counters.bytes, 0);
 	ck_assert_uint_eq(fake->tx_counters.errors, 1);
+}
+END_TEST
+
+START_TEST(dropped_by_the_backend_is_no_error_unless_a_slot_was)
+{
+	uint16_t ids[2];
+
+	fake_send(fake, 60);
+	fake_tx_answer(fake, fake_tx_take(fake).id, NETIF_RSP_DROPPED);
+	netfront_tx_reap(&fake->tx);
+	ck_assert_uint_eq(fake->tx_counters.dropped, 1);
+	ck_assert_uint_eq(fake->tx_counters.errors, 0);
+	fake_send(fake, 5000);
+	ids[0] = fake_tx_take(fake).id;
+	ids[1] = fake_tx_take(fake).id;
+	fake_tx_answer(fake, ids[1], NETIF_RSP_ERROR);
+	fake_tx_answer(fake, ids[0], NETIF_RSP_DROPPED);
+	netfront_tx_reap(&fake->tx);
+	ck_assert_uint_eq(fake->tx_counters.dropped, 1);
+	ck_assert_uint_eq(fake->tx_counters.errors, 1);
+	ck_assert_uint_eq(fake->tx_counters.packets, 0);
 }
 END_TEST
 
@@ -325,6 +346,7 @@ TCase *case_tx(void)
 	tcase_add_test(tc, no_two_slots_in_flight_share_a_buffer);
 	tcase_add_test(tc, packet_counts_once_all_its_slots_are_answered);
 	tcase_add_test(tc, an_error_on_any_slot_makes_the_packet_an_error);
+	tcase_add_test(tc, dropped_by_the_backend_is_no_error_unless_a_slot_was);
 	tcase_add_test(tc, ring_and_indexes_wrap);
 	tcase_add_test(tc, hostile_answer_to_an_id_out_of_range);
 	tcase_add_test(tc, hostile_answer_to_an_id_not_in_flight);

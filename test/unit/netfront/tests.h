@@ -5,6 +5,7 @@
 
 #include <check.h>
 
+TCase *case_connect(void);
 TCase *case_tx(void);
 TCase *case_rx(void);
 TCase *case_queue(void);

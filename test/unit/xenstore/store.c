@@ -142,7 +142,7 @@ void record(struct recorder *rec, const char *path, const char *token)
 {
 	struct xsd_watch *watch;
 
-	ck_assert_int_eq(xsd_watch_add(&registry, &rec->watcher, path, token, &watch), 0);
+	ck_assert_int_eq(xsd_watch_add(&registry, &rec->watcher, path, token, 2048, &watch), 0);
 }
 
 void expect_log(struct recorder *rec, const char *log)

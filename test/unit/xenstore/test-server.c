@@ -475,6 +475,39 @@ START_TEST(the_parts_of_a_directory_say_if_it_changed)
 }
 END_TEST
 
+START_TEST(a_part_has_room_for_its_end)
+{
+	struct xs_handle *xs = server_open(0);
+	int fd = server_connect(0);
+	char path[32], offset[16];
+	size_t generation;
+	unsigned i;
+	int len;
+
+	/* With the generation, here of 4 digits, as long as a reply may be. */
+	for (i = 0; i < 510; i++) {
+		sprintf(path, "/d/%07u", i);
+		ck_assert(xs_write(xs, 0, path, "", 0));
+	}
+	ck_assert(xs_write(xs, 0, "/d/last-child", "", 0));
+	ck_assert_str_eq(wire_call(fd, XS_DIRECTORY_PART, 0,
+				   "/d\0"
+				   "0",
+				   5, &answer),
+			 "");
+	generation = strlen(answer.payload) + 1;
+	ck_assert_uint_eq(generation + 510 * 8 + sizeof("last-child"), XENSTORE_PAYLOAD_MAX);
+	/* The last name does not fit with the empty one after it. */
+	ck_assert_uint_eq(answer.head.len, generation + 510 * 8);
+	len = sprintf(offset, "/d%c%u", 0, 510 * 8) + 1;
+	ck_assert_str_eq(wire_call(fd, XS_DIRECTORY_PART, 0, offset, (uint32_t)len, &answer), "");
+	ck_assert_uint_eq(answer.head.len, generation + sizeof("last-child") + 1);
+	ck_assert_str_eq(answer.payload + generation, "last-child");
+	close(fd);
+	xs_close(xs);
+}
+END_TEST
+
 /* ---- quotas ---- */
 
 START_TEST(a_domains_connections_share_its_quota_of_watches)
@@ -844,6 +877,7 @@ TCase *server_tcase(void)
 	tcase_add_test(tcase, a_domain_that_does_not_take_its_events_is_disconnected);
 	tcase_add_test(tcase, a_large_directory_is_listed_whole);
 	tcase_add_test(tcase, the_parts_of_a_directory_say_if_it_changed);
+	tcase_add_test(tcase, a_part_has_room_for_its_end);
 	tcase_add_test(tcase, a_domains_connections_share_its_quota_of_watches);
 	tcase_add_test(tcase, a_domain_has_no_more_transactions_than_its_quota);
 	tcase_add_test(tcase, a_domain_has_no_more_connections_than_fit);

@@ -211,6 +211,17 @@ START_TEST(a_transaction_conflicts_only_where_it_has_been)
 }
 END_TEST
 
+START_TEST(what_a_refusal_depends_on_can_conflict)
+{
+	struct xsd_txn *txn = begin();
+
+	/* Whether the node's absence may be told depends on the directory. */
+	ck_assert_int_eq(get_error(in(txn, 5), "/d/a"), -EACCES);
+	chmod_node(as(0), "/d", "r0");
+	ck_assert_int_eq(commit_as(txn, 5), -EAGAIN);
+}
+END_TEST
+
 START_TEST(of_two_transactions_on_a_node_the_second_conflicts)
 {
 	struct xsd_txn *one = begin(), *two = begin();
@@ -235,6 +246,18 @@ START_TEST(transactions_in_different_places_both_commit)
 	ck_assert_int_eq(commit(two), 0);
 	ck_assert_str_eq(get(as(0), "/d/a"), "one");
 	ck_assert_str_eq(get(as(0), "/d/b"), "two");
+}
+END_TEST
+
+START_TEST(a_transaction_that_only_read_disturbs_no_other)
+{
+	struct xsd_txn *one = begin(), *two = begin();
+
+	ck_assert_str_eq(get(in(one, 0), "/d/a"), "a0");
+	ck_assert_str_eq(get(in(two, 0), "/d/a"), "a0");
+	put(in(one, 0), "/d/b", "one");
+	ck_assert_int_eq(commit(one), 0);
+	ck_assert_int_eq(commit(two), 0);
 }
 END_TEST
 
@@ -404,8 +427,10 @@ TCase *txn_tcase(void)
 	tcase_add_test(tcase, an_aborted_transaction_has_not_happened);
 	tcase_add_loop_test(tcase, a_transaction_conflicts_only_where_it_has_been, 0,
 			    ARRAY_SIZE(conflicts));
+	tcase_add_test(tcase, what_a_refusal_depends_on_can_conflict);
 	tcase_add_test(tcase, of_two_transactions_on_a_node_the_second_conflicts);
 	tcase_add_test(tcase, transactions_in_different_places_both_commit);
+	tcase_add_test(tcase, a_transaction_that_only_read_disturbs_no_other);
 	tcase_add_test(tcase, a_node_removed_and_made_again_is_a_new_one);
 	tcase_add_test(tcase, a_node_made_and_removed_again_leaves_nothing);
 	tcase_add_test(tcase, owners_are_counted_at_commit);

@@ -42,7 +42,7 @@ static int mkdir_node(struct xsd_op op, const char *path)
 static int add(struct recorder *rec, const char *path, const char *token)
 {
 	struct xsd_watch *watch;
-	int ret = xsd_watch_add(&registry, &rec->watcher, path, token, &watch);
+	int ret = xsd_watch_add(&registry, &rec->watcher, path, token, 2048, &watch);
 
 	if (!ret)
 		xsd_watch_first(&rec->watcher, watch);
@@ -95,6 +95,20 @@ START_TEST(names_that_are_none_are_refused)
 	ck_assert_int_eq(add(&dom0, name, "t"), -EINVAL);
 	name[XENSTORE_REL_PATH_MAX] = '\0';
 	ck_assert_int_eq(add(&dom0, name, "t"), 0);
+}
+END_TEST
+
+START_TEST(a_path_over_the_callers_limit_is_refused)
+{
+	char path[64];
+	struct xsd_watch *watch;
+
+	memset(path, 'a', sizeof(path));
+	path[0] = '/';
+	path[41] = '\0';
+	ck_assert_int_eq(xsd_watch_add(&registry, &five.watcher, path, "t", 40, &watch), -EINVAL);
+	path[40] = '\0';
+	ck_assert_int_eq(xsd_watch_add(&registry, &five.watcher, path, "t", 40, &watch), 0);
 }
 END_TEST
 
@@ -268,8 +282,17 @@ START_TEST(what_goes_with_a_gone_domain_fires)
 	put(as(6), "/local/domain/6/home/state", "4");
 	record(&dom0, "/local/domain/6/home/state", "state");
 	record(&dom0, "/local/domain", "above");
+	/* Made before, but later in the tree. */
+	put(as(0), "/z", "");
+	record(&dom0, "/z", "late");
+	chmod_node(as(0), "/z", "n6");
+	put(as(0), "/local/domain/6/second", "");
+	chmod_node(as(0), "/local/domain/6/second", "n6");
+	expect_log(&dom0, "/z late\n/local/domain/6/second above\n"
+			  "/local/domain/6/second above\n");
 	xsd_store_forget(&tree, 6, &registry.sink);
-	expect_log(&dom0, "/local/domain/6/home/state state\n/local/domain/6/home above\n");
+	expect_log(&dom0, "/local/domain/6/home/state state\n/local/domain/6/home above\n"
+			  "/local/domain/6/second above\n/z late\n");
 }
 END_TEST
 
@@ -368,6 +391,18 @@ START_TEST(a_child_removed_and_then_written_fires_above_as_well)
 }
 END_TEST
 
+START_TEST(a_child_written_and_then_removed_fires_above_as_well)
+{
+	struct xsd_txn *txn = begin();
+
+	record(&dom0, "/d/a", "t");
+	put(in(txn, 0), "/d/a/x", "v");
+	rm(in(txn, 0), "/d/a");
+	ck_assert_int_eq(commit(txn), 0);
+	expect_log(&dom0, "/d/a/x t\n/d/a t\n");
+}
+END_TEST
+
 START_TEST(a_commit_is_told_only_to_those_who_may_know)
 {
 	struct xsd_txn *txn = begin();
@@ -437,6 +472,7 @@ TCase *watch_tcase(void)
 	tcase_add_test(tcase, a_watch_fires_once_at_registration);
 	tcase_add_test(tcase, the_same_watch_twice_is_refused);
 	tcase_add_test(tcase, names_that_are_none_are_refused);
+	tcase_add_test(tcase, a_path_over_the_callers_limit_is_refused);
 	tcase_add_test(tcase, a_watch_taken_back_is_silent);
 	tcase_add_loop_test(tcase, a_write_fires, 0, ARRAY_SIZE(matches));
 	tcase_add_test(tcase, one_event_for_a_path_made_with_its_parents);
@@ -456,6 +492,7 @@ TCase *watch_tcase(void)
 	tcase_add_test(tcase, a_removal_in_a_transaction_fires_as_one_outside);
 	tcase_add_test(tcase, what_came_and_went_in_a_transaction_fires_nothing);
 	tcase_add_test(tcase, a_child_removed_and_then_written_fires_above_as_well);
+	tcase_add_test(tcase, a_child_written_and_then_removed_fires_above_as_well);
 	tcase_add_test(tcase, a_commit_is_told_only_to_those_who_may_know);
 	tcase_add_test(tcase, special_events_go_to_their_watches_only);
 	tcase_add_test(tcase, special_events_are_dom0s_unless_it_lets_others);
