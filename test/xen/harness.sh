@@ -138,6 +138,7 @@ result()
 }
 
 BEFORE=
+ON_FAILURE= # what to run after a case that failed
 
 # it NAME FUNCTION [ARGUMENT...]
 it()
@@ -154,6 +155,7 @@ it()
 		result "skip $name" "$(cat "$WORK/skip")" $((SECONDS - start))
 		return
 	fi
+	[ $status = 0 ] || [ -z "$ON_FAILURE" ] || $ON_FAILURE >>"$log" 2>&1
 	if [ -e "$WORK/leaves" ]; then
 		BEFORE=
 	elif ! same_footprint "$BEFORE" >>"$log" 2>&1; then

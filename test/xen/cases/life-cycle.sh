@@ -44,12 +44,12 @@ two_guests_talk_over_the_bridge()
 # more than one state of the guest.
 attached_and_detached()
 {
-	local i spec
+	local i spec=()
 
 	for i in $(seq "$1"); do
-		spec=bridge=$BRIDGE
-		[ $((i % 10)) = 1 ] || spec+=,script=$XEN_HERE/../../scripts/vif-bridge
-		xl network-attach g1 "$spec" || fail "attach $i"
+		spec=(bridge=$BRIDGE)
+		[ $((i % 10)) = 1 ] || spec+=("script=$XEN_HERE/../../scripts/vif-bridge")
+		xl network-attach g1 "${spec[@]}" || fail "attach $i"
 		vif_connected g1 1 || fail "attach $i is not connected"
 		if [ $((i % 4)) = 0 ]; then
 			guest_run g1 'ip link set eth1 up; ip addr add 10.77.1.2/24 dev eth1;
