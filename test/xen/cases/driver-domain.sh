@@ -10,7 +10,7 @@ driver_domain_starts()
 	guest_run driver 'mkdir -p /run/xen /run/netbackd /var/lib/xen /var/run; ln -s /run/xen /var/run/xen;
 		ip link add xenbr0 type bridge; ip addr add 10.77.5.1/24 dev xenbr0; ip link set xenbr0 up'
 	guest_run driver 'netbackd --log-file /tmp/netbackd.log --log-level debug'
-	guest_run driver 'xl devd && sleep 1; pgrep xl'
+	guest_run driver 'xl devd && sleep 1; pidof xl'
 	leaves_something
 }
 

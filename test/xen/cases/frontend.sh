@@ -15,7 +15,7 @@ guest_without_netfront()
 
 netfront_connects()
 {
-	guest_run f1 'netfront --tap eth0 --up --stats-file /tmp/stats.json --stats-interval 1 \
+	guest_run f1 'netfront --tap eth0 --up --stats-file /tmp/stats.json --stats-interval 1
 		>/tmp/netfront.log 2>&1 & true'
 	if ! vif_connected f1 0; then
 		guest_run f1 'cat /tmp/netfront.log'
@@ -41,7 +41,7 @@ netfront_counters_agree()
 
 netfront_leaves()
 {
-	guest_run f1 'pkill netfront; for i in 1 2 3 4 5 6 7 8 9; do pgrep netfront || break; sleep 0.5; done'
+	guest_run f1 'killall netfront; for i in 1 2 3 4 5 6 7 8 9; do pidof netfront || break; sleep 0.5; done'
 	wait_for 10 vif_is "$(guest_domid f1)" 0 6
 	leaves_something
 }

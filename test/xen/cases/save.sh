@@ -22,7 +22,7 @@ saved_and_restored_under_load()
 	vif_connected g1 0
 	pings 10.77.0.2 20
 	ping_all 10.77.0.2
-	guest_run g1 'kill %1; pkill ping; true'
+	guest_run g1 'killall ping; true'
 	leaves_something
 }
 
