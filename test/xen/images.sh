@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=bash
+# shellcheck disable=SC2154 # cache and here are of run, which sources this
 #
 # images.sh: what the Xen host boots from, made on the build machine: packages unpacked into the
 # cache, dom0's first initramfs, the guests' kernel and initramfs. Sourced by run; needs $cache,

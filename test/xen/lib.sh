@@ -11,6 +11,7 @@ KERNEL=/run/vmlinux
 NETBACKD_LOG=/out/netbackd.log
 CTL_SOCKET=/run/netbackd/ctl.sock
 CONSOLES=/var/log/xen/console
+# shellcheck disable=SC2034 # for the cases
 SCRIPTS=/etc/xen/scripts
 
 # ---- waiting ----

@@ -47,7 +47,7 @@ attached_and_detached()
 	local i spec=()
 
 	for i in $(seq "$1"); do
-		spec=(bridge=$BRIDGE)
+		spec=("bridge=$BRIDGE")
 		[ $((i % 10)) = 1 ] || spec+=("script=$XEN_HERE/../../scripts/vif-bridge")
 		xl network-attach g1 "${spec[@]}" || fail "attach $i"
 		vif_connected g1 1 || fail "attach $i is not connected"

@@ -36,7 +36,7 @@ mtu_9000()
 	echo "MTU in the guest: $mtu"
 	guest_run g1 'ip link set eth1 mtu 9000'
 	pings 10.77.9.2
-	ping -q -c 5 -i 0.1 -W 2 -M do -s 8972 10.77.9.2 | grep ' 0% packet loss'
+	ping -q -c 5 -i 0.1 -W 2 -M "do" -s 8972 10.77.9.2 | grep ' 0% packet loss'
 	guest_run g1 'ping -q -c 5 -W 2 -s 8972 10.77.9.1' | grep ' 0% packet loss'
 	no_second_vif
 	ip link del xenbr9
@@ -211,5 +211,6 @@ script_cases()
 	it "vif-openvswitch: a port of Open vSwitch, and none is left" vif_openvswitch
 	it "a hotplug script that fails: xl and netbackctl say why, the next attach works" script_fails
 	it "a hotplug script that fails at xl create: nothing is left" script_fails_at_create
+	# shellcheck disable=SC2034 # harness.sh reads it
 	ON_FAILURE=
 }
