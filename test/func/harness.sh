@@ -114,6 +114,10 @@ it()
 		show_logs "$RUN"
 	fi
 	ip -all netns delete
+	# Those of a netbackd that ended without another one to follow.
+	ip -o link show type tun | cut -d' ' -f2 | while read -r tap; do
+		ip link delete "${tap%:}"
+	done
 	# Mounts of the case; the latest first.
 	findmnt -rno TARGET | tac | grep -vxF "$mounts" | while read -r mount; do
 		umount -l "$mount"
