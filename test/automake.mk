@@ -10,6 +10,7 @@ include test/unit/toolstack/automake.mk
 endif
 include test/conform/automake.mk
 include test/func/automake.mk
+include test/xen/automake.mk
 
 # For scripts/check, which counts them one by one.
 .PHONY: list-tests
