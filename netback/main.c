@@ -83,13 +83,21 @@ static int stage_background(struct life *life)
 	return 0;
 }
 
-/* The default directory of the socket may not be there yet (it is on a tmpfs). */
+/*
+ * The default directory of the socket may not be there yet: it is on a tmpfs, or below a prefix
+ * where nobody has run anything before. What cannot be made shows when the lock cannot.
+ */
 static void make_run_directory(const char *socket)
 {
-	if (strcmp(socket, CONF_CTL_SOCKET_DEFAULT))
+	char path[] = CONF_CTL_SOCKET_DEFAULT;
+
+	if (strcmp(socket, path))
 		return;
-	mkdir(RUNSTATEDIR, 0755);
-	mkdir(RUNSTATEDIR "/netbackd", 0755);
+	for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+		*slash = '\0';
+		mkdir(path, 0755);
+		*slash = '/';
+	}
 }
 
 static int stage_lock(struct life *life)
